@@ -7,9 +7,8 @@ import time
 
 import numpy as np
 
-from tandem.selftest.explaining import Simulated, leg
-from tandem.studies.explain.cells import goodput
-from tandem.studies.explain.shares import explanation
+from tandem.selftest.explaining import leg
+from tandem.studies.explain.shares import explanation, fitted
 
 BLOCKS = 12
 
@@ -21,7 +20,7 @@ def main() -> None:
     labels = [side.label(state) for side in legs for state in side.orders().states]
     found = [(label, block, chance.normal(6, 0.1)) for block in range(BLOCKS) for label in labels]
     began = time.perf_counter()
-    told = explanation(legs, [{}, {}], Simulated(found), goodput)
+    told = explanation(legs, [{}, {}], fitted(found))
     assert told is not None
     took_s = time.perf_counter() - began
     print(f"{len(labels)} cells, {BLOCKS} blocks, {len(told.factors)} factors: {took_s * 1e3:.0f} ms")

@@ -6,7 +6,8 @@ from documents.tables import times
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.markdown import table
-from tandem.studies.explain import waterfall
+from tandem.report.picture import svg
+from tandem.studies.explain.pictures import pictures
 from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced
 from tandem.studies.reproduce.experiment import Experiment
 from tandem.studies.reproduce.report import judged
@@ -88,5 +89,4 @@ def quoted(records: Records) -> str:
 
 def founding_picture(records: Records) -> str:
     """From sync Python's goodput to async Python's, a step for each factor, as SVG."""
-    found = records.read("explanations/published-python")[0].conclusions
-    return f"{waterfall.svg(found, found.goodput())}\n"
+    return next(svg(one) for one in pictures(records.read("explanations/published-python")[0]) if one.file)

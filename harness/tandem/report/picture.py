@@ -35,6 +35,8 @@ COLOURS = {
     "--soft": "#f1f2f3",
     "--role-app": "#2b6cb0",
     "--role-proxy": "#c08a2e",
+    "--role-db": "#7a5195",
+    "--undecided": "#9aa1a9",
 }
 """Of a picture in a file, in the place of the page's variables."""
 WIDTH = 560

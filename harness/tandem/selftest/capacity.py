@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from tandem.analysis.threshold import SPREADS, StartProbes, threshold
 from tandem.record.outcome import Outcome
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.studies.capacity.search import LEAD, MORE_PROBES, MOST_PROBES, Approach, Search
-from tandem.studies.capacity.steps import FurtherStarts
+from tandem.studies.capacity.search import LEAD, MORE_PROBES, MOST_PROBES, Approach, Search, next_start_rps
 
 SEARCHES = 2_000
 NEAR = 0.05
@@ -100,10 +99,10 @@ def study(
             made.append((float(rate), passed))
         return made
 
-    further = FurtherStarts(starts, [follow(Search(max(1, int(limit_rps * noise.uniform(0.3, 1.6)))))])
-    while (rate := further.next_rps()) is not None:
-        further.starts.append(follow(Approach(rate)))
-    return limit_rps, further.starts
+    made: list[StartProbes] = [follow(Search(max(1, int(limit_rps * noise.uniform(0.3, 1.6)))))]
+    while len(made) <= starts:
+        made.append(follow(Approach(next_start_rps(made))))
+    return limit_rps, made
 
 
 def coverage(

@@ -1,20 +1,18 @@
 """Simulations with a known truth against the code that explains a gap. Pure, seeded, a few seconds in all."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import scipy
 
-from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ratios import CONFIDENCE
 from tandem.record.outcome import Outcome
 from tandem.record.request import Variant
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.studies.explain.cells import CellWindows, Figure, goodput
 from tandem.studies.explain.conclusions import Explanation
-from tandem.studies.explain.design import Factor, Leg
-from tandem.studies.explain.shares import explanation
+from tandem.studies.explain.design import SIDES, Factor, Leg
+from tandem.studies.explain.shares import explanation, fitted
 
 GROUP = "explaining"
 SETS, BLOCKS, SD, BLOCK_SD = 400, 3, 0.10, 0.15
@@ -30,7 +28,9 @@ def leg(side: int, *factors: str, groups: dict[str, int] | None = None) -> Leg:
     changes = [Factor(name, {name.upper(): ("1", "0")}) for name in factors]
     settings = {name.upper(): "1" for name in factors}
     name = "ab"[side]
-    return Leg(side, Variant(label=name, implementation=name, settings=settings), changes, groups or {})
+    return Leg(
+        SIDES[side], Variant(label=name, implementation=name, settings=settings), changes, groups or {}
+    )
 
 
 LEGS = [leg(0, "pool", "trips", NULL), leg(1, "workers", "reset")]
@@ -58,23 +58,10 @@ def minimum(names: frozenset[str]) -> float:
 TRUTHS: dict[str, Truth] = {"additive": additive, "minimum": minimum}
 
 
-class Simulated(CellWindows):
-    """Good starts whose logarithms are given: one for each label, block and value."""
-
-    def __init__(self, found: Sequence[tuple[str, int, float]]) -> None:
-        super().__init__([label for label, _, _ in found], [], {})
-        self.found = found
-
-    def model(self, figure: Figure) -> tuple[CellMeans, dict[str, int]]:
-        place = {label: number for number, label in enumerate(dict.fromkeys(self.labels))}
-        cells = [place[label] for label, _, _ in self.found]
-        return fit([ln for _, _, ln in self.found], cells, [block for _, block, _ in self.found]), place
-
-
 def truth(of: Truth) -> dict[str, float]:
     """Label -> its logarithm."""
     return {
-        side.label(state): of(own(side, state)) + (PROGRAM if side.side else 0.0)
+        side.label(state): of(own(side, state)) + (0.0 if side.own_first else PROGRAM)
         for side in LEGS
         for state in side.orders().states
     }
@@ -94,7 +81,7 @@ def explained(
             effect = chance.normal(0, BLOCK_SD)
             measured = [value + effect + chance.normal(0, SD) for value in measured]
         found += [(label, block, value) for label, value in zip(labels, measured, strict=True)]
-    out = explanation(LEGS, [{}, {}], Simulated(found), goodput)
+    out = explanation(LEGS, [{}, {}], fitted(found))
     assert out is not None
     return out
 
@@ -172,6 +159,11 @@ def shuffled_labels() -> Outcome:
     )
 
 
+def whole(found: Explanation) -> float:
+    """The logarithm of the whole ratio: from leg to leg."""
+    return sum(math.log(leg.ratio) for leg in found.legs)
+
+
 def exact_sums() -> Outcome:
     """The shares of a gap are all of it."""
     found = sessions(minimum)
@@ -184,8 +176,8 @@ def exact_sums() -> Outcome:
         shown=lambda apart: f"apart by {apart:.2g} at most, in logarithms",
         broken="each factor alone, first",
     ).judged(
-        max(abs(sum(math.log(f.ratio) for f in one.factors) - math.log(one.gap)) for one in found),
-        max(abs(sum(math.log(f.first or 1) for f in one.factors) - math.log(one.gap)) for one in found),
+        max(abs(sum(math.log(f.ratio) for f in one.factors) - whole(one)) for one in found),
+        max(abs(sum(math.log(f.first or 1) for f in one.factors) - whole(one)) for one in found),
     )
 
 

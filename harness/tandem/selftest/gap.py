@@ -8,12 +8,11 @@ from statistics import fmean
 
 from tandem.engine.blocks import complete_blocks
 from tandem.record.outcome import Outcome
-from tandem.selftest.explaining import SEED, Simulated, leg, own
+from tandem.selftest.explaining import SEED, leg, own
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Stage, require
-from tandem.studies.explain.cells import goodput
-from tandem.studies.explain.design import PROGRAMS
-from tandem.studies.explain.shares import explanation
+from tandem.studies.explain.conclusions import PROGRAMS
+from tandem.studies.explain.shares import explanation, fitted
 
 GROUP = "gap"
 LEGS = [leg(0, "pool", "trips"), leg(1, "reset")]
@@ -44,14 +43,14 @@ class CellServed:
 
 def serves(label: str) -> tuple[int, float]:
     """Connections and milliseconds of a request in a cell."""
-    side, names = next(
-        (one.side, own(one, state))
+    first, names = next(
+        (one.own_first, own(one, state))
         for one in LEGS
         for state in one.orders().states
         if one.label(state) == label
     )
     trips = 13 if "trips" in names else 9 if "reset" in names else 8
-    return (5 if "pool" in names else 20), trips * TRIP_MS * (SLOWER if side else 1.0)
+    return (5 if "pool" in names else 20), trips * TRIP_MS * (1.0 if first else SLOWER)
 
 
 def labels() -> list[str]:
@@ -60,8 +59,7 @@ def labels() -> list[str]:
 
 def factors(found: Sequence[tuple[str, int, float]]) -> dict[str, float]:
     """Factor -> its ratio, as the shipped code finds it. found: label, block and rate."""
-    values = [(label, block, math.log(rate)) for label, block, rate in found]
-    told = explanation(LEGS, [{}, {}], Simulated(values), goodput)
+    told = explanation(LEGS, [{}, {}], fitted((label, block, math.log(rate)) for label, block, rate in found))
     return {} if told is None else {share.name: share.ratio for share in told.factors}
 
 

@@ -33,9 +33,10 @@ def test_a_capacity_is_found(results: Path) -> None:
     # On a disturbed host it may end void; what it says then has to say so.
     assert result["verdict"] == "ok" or result["reasons"], said
     if result["verdict"] == "ok":
-        low, high = found["estimate"]["interval_rps"]
-        assert low < found["capacity_rps"] < high
-        assert (found["estimate"]["starts"], found["confirmed"]) == (2, 1)
+        capacity = found["estimates"][0]
+        low, high = capacity["interval"]
+        assert low < capacity["mean"] < high
+        assert (found["fit"]["starts"], capacity["n"]) == (2, 1)
         assert [load["share"] for load in found["behaviour"]] == [0.5, 0.75, 0.9, 1.1, 1.5]
         half, over = found["behaviour"][0], found["behaviour"][-1]
         assert half["goodput_rps"] == pytest.approx(half["offered_rps"], rel=0.1)

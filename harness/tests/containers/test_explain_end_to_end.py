@@ -21,12 +21,13 @@ def test_one_setting_is_explained(results: Path) -> None:
     assert [case["label"] for case in told["cells"]] == ["A rust-async as it is", "rust-async equal"]
     assert [case["settings"]["DB_POOL_MAX"] for case in told["cells"]] == ["4", "20"]
     if found["verdict"] == "ok":
-        [pool, programs] = told["factors"]
+        [pool, programs] = told["explanations"][0]["factors"]
+        gap = told["contrasts"][0]["ratio"]
         assert (pool["name"], pool["settings"]) == ("DB_POOL_MAX", {"DB_POOL_MAX": ["4", "20"]})
-        assert pool["ratio"] == pytest.approx(told["gap"])
-        assert pool["first"] == pool["last"] == pytest.approx(told["gap"])
+        assert pool["ratio"] == pytest.approx(gap)
+        assert pool["first"] == pool["last"] == pytest.approx(gap)
         assert programs["ratio"] == 1
-        assert told["gap"] > 1.5, "five times the connections, where each waits for eight round trips"
+        assert gap > 1.5, "five times the connections, where each waits for eight round trips"
         assert told["cells"][0]["statements_per_request"] == pytest.approx(8, rel=0.02)
         assert told["cells"][0]["db_rtt_idle_ms"] > 4
         model = told["cells"][0]["model"]

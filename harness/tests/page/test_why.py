@@ -40,40 +40,39 @@ def data_of(page: Path) -> dict[str, Any]:
 
 def test_a_waterfall_leads_from_the_first_to_the_second(explained: Any) -> None:
     told = explained.conclusions
-    bars = of_explain.rows(told, told.goodput(), told.cells[0].goodput_rps)
+    factors = told.of().factors
+    bars = of_explain.rows(told, told.of())
     assert [bar["to"] for bar in bars[:-1]] == pytest.approx([bar["from"] for bar in bars[1:]])
-    assert bars[-1]["to"] / bars[0]["from"] == pytest.approx(told.gap, rel=1e-4)
+    assert bars[-1]["to"] / bars[0]["from"] == pytest.approx(told.gap().ratio, rel=1e-4)
     steps = {bar["part"]: bar for bar in bars if bar["_kind"] == "step"}
-    assert len(steps) == len(told.factors)
+    assert len(steps) == len(factors)
     handlers = steps["handlers (A)"]
     assert handlers["_low"] < handlers["to"] < handlers["_high"]
-    assert (handlers["first"], handlers["last"]) == (told.factors[0].first, told.factors[0].last)
+    assert (handlers["first"], handlers["last"]) == (factors[0].first, factors[0].last)
     assert handlers["changed"] == "WORKERS 5 to 2, THREADS 1 to 10"
 
 
 def test_what_is_within_noise_is_grey(explained: Any) -> None:
     told = explained.conclusions
-    bars = of_explain.rows(told, told.goodput(), 1.0)[1:-1]
-    for bar, share in zip(bars, told.factors, strict=True):
+    bars = of_explain.rows(told, told.of())[1:-1]
+    for bar, share in zip(bars, told.of().factors, strict=True):
         low, high = share.interval
         assert (bar["hue"] == of_explain.UNDECIDED) is (low <= 1 <= high)
     assert {bar["hue"] for bar in bars} >= {of_explain.UNDECIDED, of_explain.MORE}
 
 
 def test_without_figures_at_an_end_there_is_no_waterfall(explained: Any) -> None:
-    nothing = {"gap": None, "noise": None, "cpu": None}
-    bare = explained.model_copy(update={"conclusions": explained.conclusions.model_copy(update=nothing)})
+    nothing = explained.conclusions.model_copy(update={"explanations": []})
+    bare = explained.model_copy(update={"conclusions": nothing})
     assert Explain.pictures(bare) == []
 
 
 def test_without_a_spread_there_are_no_intervals(explained: Any) -> None:
     told = explained.conclusions
-    shares = [
-        share.model_copy(update={"interval": None, "first": None, "last": None}) for share in told.factors
-    ]
-    bare = explained.model_copy(
-        update={"conclusions": told.model_copy(update={"factors": shares, "cpu": None})}
-    )
+    unknown = {"interval": None, "first": None, "last": None}
+    shares = [share.model_copy(update=unknown) for share in told.of().factors]
+    one = told.of().model_copy(update={"factors": shares})
+    bare = explained.model_copy(update={"conclusions": told.model_copy(update={"explanations": [one]})})
     [picture] = Explain.pictures(bare)
     drawn = [layer for layer in picture.spec["layer"] if "isValid" in str(layer.get("transform"))]
     assert drawn == []
@@ -196,7 +195,7 @@ def test_the_first_page_and_the_results_own_have_the_pictures(root: Path, tmp_pa
     page = tmp_path / "site/runs/results-explanations-published-python.html"
     assert {*data_of(page)["own"]} < {*own}
     assert bundle() in page.read_text()
-    assert data_of(page)["sets"].keys() == {"roles", "seconds"}
+    assert data_of(page)["sets"].keys() == {"forest", "roles", "seconds"}
 
 
 def test_a_comparison_has_its_ratios_and_its_sentence(root: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tandem.studies.capacity import judged
 from tandem.studies.capacity.judged import Judged, State
 from tandem.studies.capacity.search import Slo
 
+CAPACITY = "capacity_rps"
 RECOVERED_SECONDS = 3
 """So many seconds in a row within the objective are a recovery; one may be luck."""
 
@@ -50,7 +51,8 @@ class Behaviour(Part):
 
 
 class CapacityFound(Conclusions):
-    """The capacity, and how it was found."""
+    """How a capacity was found. The first estimate is the capacity itself, with its objective as a coordinate; those behind it
+    are what each load around it showed."""
 
     slo: Slo
     closed_goodput_rps: Number | None
@@ -62,18 +64,10 @@ class CapacityFound(Conclusions):
     """The search's own."""
     confirmations: list[Judged]
     """Of the further fresh starts, four each."""
-    confirmed: int
-    """Further starts that count."""
     fresh_starts: int
     """So many were wanted."""
-    estimate: Threshold | None = None
-    """The fit over all starts. Null: there is none, as where the host disturbed the search."""
-    capacity_rps: int | None
-    """The estimate's."""
-    refused_rps: int | None = None
-    """Null. Kept because committed results have the key, and an unknown one is refused."""
-    limited_by: str | None
-    """The bottleneck of the last probe that was refused at the upper edge or above it."""
+    fit: Threshold | None = None
+    """Over all starts. Null: there is none, as where the host disturbed the search."""
     behaviour: list[Behaviour] = Field(default_factory=list)
     """By share."""
     ceiling_shares: dict[str, Number] = Field(default_factory=dict)
@@ -81,20 +75,27 @@ class CapacityFound(Conclusions):
     near_ceiling: str | None = None
     """The ceiling that the capacity comes near to, in words."""
 
+    @property
+    def capacity(self) -> Estimate:
+        return self.estimates[0]
 
-def estimates_of(found: CapacityFound, variant: str, verdict: Verdict) -> list[Estimate]:
-    """The capacity, with its objective as a coordinate, then what each load around it showed."""
-    fit = found.estimate
-    objective = f"response_time_{found.slo.percentile}_ms"
+    @property
+    def capacity_rps(self) -> int | None:
+        return None if self.capacity.mean is None else round(self.capacity.mean)
+
+
+def estimates_of(found: CapacityFound, variant: str, verdict: Verdict, further: int) -> list[Estimate]:
+    """The capacity, then what each load around it showed. further: fresh starts after the search that count."""
+    capacity_rps = None if found.fit is None else max(1, round(found.fit.rate_rps))
     out = [
         Estimate(
-            metric="capacity_rps",
+            metric=CAPACITY,
             variant=variant,
-            coordinates={objective: found.slo.limit_ms},
-            mean=found.capacity_rps,
-            interval=fit.interval_rps if fit else None,
-            n=found.confirmed,
-            limit=found.limited_by,
+            coordinates={f"response_time_{found.slo.percentile}_ms": found.slo.limit_ms},
+            mean=capacity_rps,
+            interval=found.fit.interval_rps if found.fit else None,
+            n=further,
+            limit=limited_by([*found.search, *found.confirmations], capacity_rps),
             verdict=verdict,
         )
     ]
@@ -118,7 +119,7 @@ def estimates_of(found: CapacityFound, variant: str, verdict: Verdict) -> list[E
     return out
 
 
-def limited_by(probes: list[Judged], capacity_rps: int | None) -> str | None:
+def limited_by(probes: Sequence[Judged], capacity_rps: int | None) -> str | None:
     """What was exhausted at the lowest refused rate above the capacity."""
     refused = [p for p in probes if p.state is State.FAILED and p.rate_rps > (capacity_rps or 0)]
     if not refused:
@@ -128,7 +129,7 @@ def limited_by(probes: list[Judged], capacity_rps: int | None) -> str | None:
 
 
 def behaviour(record: WindowRecord, share: float) -> Behaviour:
-    """What one load showed. Raises TandemError for wrong answers."""
+    """What one load showed. Raises Ended for wrong answers."""
     window = record.only
     judged.refuse_wrong(window)
     assert window.scheduled is not None

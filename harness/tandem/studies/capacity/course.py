@@ -1,34 +1,39 @@
-"""The course of a capacity search: told what was made so far, it says what comes next. Pure.
+"""The course of a capacity search, as generators. Pure.
 
-It is told the windows of its search one by one, and whole trials after that. Told the same, it says the same, so an
-interrupted study goes on by telling it again.
+A warm start yields its windows and receives each; the course yields fresh starts and receives each. Either returns what was
+found. Told the same, they do the same, so an interrupted study goes on, and is concluded, by running them with what was made.
 """
 
 import random
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tandem.analysis.threshold import Threshold
+from tandem.analysis.threshold import StartProbes, Threshold, threshold
 from tandem.catalog.catalog import Plan
+from tandem.engine.grid import warm_up_of
 from tandem.errors import TandemError
-from tandem.load.rows import WRONG_LENGTH
-from tandem.record.trial import Trial, WindowRecord, WindowSpec
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
-from tandem.studies.capacity import conclusions
-from tandem.studies.capacity.conclusions import Behaviour, recovery
-from tandem.studies.capacity.judged import Judged, State, judge
-from tandem.studies.capacity.search import Approach, Search, Slo, window_s
-from tandem.studies.capacity.steps import FurtherStarts, SearchSteps, further_of, reasons
+from tandem.studies.capacity.conclusions import Behaviour, behaviour, recovery
+from tandem.studies.capacity.judged import Judged, State, judge, stalled_again
+from tandem.studies.capacity.search import Approach, Ended, Search, Slo, next_start_rps, window_s
 
 SEARCH, CONFIRMATION, BEHAVIOUR = "search", "confirmation", "behaviour"
 """The trials: confirmations have numbers behind that."""
-CLOSED, PROBE, LOAD, AFTER = "closed", "probe", "load", "after"
-"""The windows: all but the first closed one have a number or a share behind that."""
+CLOSED, PROBE = "closed", "probe"
+"""The windows of the search; probes have numbers behind that."""
 RECOVER_S = 2.0
 """Between a probe that failed and the next window."""
 BEFORE_AGAIN_S = 5.0
 """A disturbance is waited for so long before a void window is repeated."""
+VOID_STARTS = 2
+"""So many further fresh starts may replace void ones."""
 SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5)
 """Of the capacity."""
+LOADS = {f"load-{share * 100:.0f}": share for share in (*SHARES, *OVERLOADS)}
+"""Name of a window -> share of the capacity."""
+AFTER = {share: f"after-{share * 100:.0f}" for share in OVERLOADS}
+"""Overload -> name of the window that comes right after it."""
 RECOVERY_SHARE = 0.5
 
 
@@ -44,11 +49,11 @@ class Terms:
     seed: int
 
     def window_s(self, rate_rps: int) -> int:
-        """How long a window at this rate has to be. Raises TandemError if it would be too long."""
+        """How long a window at this rate has to be. Raises Ended if it would be too long."""
         trims_s = self.plan.trim_start_s + self.plan.trim_end_s
         return window_s(self.slo, rate_rps, self.plan.open_s, self.longest_s, trims_s)
 
-    def closed(self, name: str, after_s: float = 0.0) -> WindowSpec:
+    def closed(self, name: str = CLOSED, after_s: float = 0.0) -> WindowSpec:
         """The window that tells where the search begins."""
         return WindowSpec(
             name=name,
@@ -63,52 +68,203 @@ class Terms:
         self, name: str, rate_rps: int, seconds: int, after_s: float = 0.0, settled: bool = True
     ) -> WindowSpec:
         """A window at a rate."""
-        return WindowSpec(
-            name=name,
-            variants=[self.label],
-            seconds=seconds,
-            load="open",
-            rates_rps={self.label: rate_rps},
-            trim_start_s=self.plan.trim_start_s,
-            trim_end_s=self.plan.trim_end_s,
-            settled=settled,
-            after_s=after_s,
-            counts=False,
-        )
+        at_rate = {"load": "open", "rates_rps": {self.label: rate_rps}, "counts": False}
+        changes = {"seconds": seconds, "settled": settled, **at_rate}
+        return self.closed(name, after_s).model_copy(update=changes)
+
+    def probe(self, number: int, rate_rps: int, after_s: float = 0.0) -> WindowSpec:
+        """A probe of a warm start. Raises Ended where no window may be as long as its rate needs."""
+        return self.open(f"{PROBE}-{number}", rate_rps, self.window_s(rate_rps), after_s)
 
     def loads(self, capacity_rps: int) -> list[WindowSpec]:
         """The windows that show the behaviour around a capacity: shares of it in the seed's order, then overloads, each
         with what comes right after it."""
         shares = list(SHARES)
         random.Random(self.seed).shuffle(shares)
+        names = {share: name for name, share in LOADS.items()}
+        half = max(1, int(capacity_rps * RECOVERY_SHARE))
         out = []
         for share in (*shares, *OVERLOADS):
             rate_rps = max(1, round(capacity_rps * share))
             try:
                 seconds = self.window_s(rate_rps)
-            except TandemError:  # the percentile cannot be had at this rate: it stays null
+            except Ended:  # the percentile cannot be had at this rate: it stays null
                 seconds = self.longest_s
-            out.append(self.open(f"{LOAD}-{share * 100:.0f}", rate_rps, seconds))
-            if share > 1:
-                half = max(1, int(capacity_rps * RECOVERY_SHARE))
-                out.append(self.open(f"{AFTER}-{share * 100:.0f}", half, self.plan.open_s, settled=False))
+            out.append(self.open(names[share], rate_rps, seconds))
+            if share in AFTER:
+                out.append(self.open(AFTER[share], half, self.plan.open_s, settled=False))
         return out
 
+    def trial(self, name: str, block: int, windows: Sequence[WindowSpec] = ()) -> TrialSpec:
+        """A fresh start. windows: those that are known before it; what follows is decided in it."""
+        warm_up = warm_up_of(self.plan)
+        return TrialSpec(
+            name=name, block=block, variants=[self.label], warm_up=warm_up, windows=list(windows)
+        )
 
-@dataclass(frozen=True)
-class Ended:
-    """What ended a study before its end. invalid: wrong answers; void: the host; failed: anything else."""
 
-    verdict: Verdict
-    text: str
+# ---- one warm start ----
 
 
-def wrong(record: WindowRecord, error: TandemError) -> Ended:
-    """How a window ends a study that cannot be judged. error: what the judge raised."""
-    window = record.only
-    lied = any(finding.severity == "invalid" for finding in window.findings)
-    lied = lied or bool(window.failed.get(WRONG_LENGTH))
-    return Ended(Verdict.INVALID if lied else Verdict.FAILED, str(error))
+@dataclass
+class Start:
+    """What the windows of a warm start came to."""
+
+    search: Search | Approach | None = None
+    """None: there was no closed window to begin at."""
+    goodput_rps: float | None = None
+    """Of the closed window."""
+    probes: list[Judged] = field(default_factory=list)
+    behaviour: list[Behaviour] = field(default_factory=list)
+    ended: Ended | None = None
+
+    @property
+    def counting(self) -> StartProbes:
+        """The probes that count: rate, and whether it was held."""
+        counted = [probe for probe in self.probes if probe.state is not State.VOID]
+        return [(probe.rate_rps, probe.state is State.PASSED) for probe in counted]
+
+
+type Warm = Generator[WindowSpec, WindowRecord, Start]
+
+
+def search(terms: Terms) -> Warm:
+    """The start that finds a bracket."""
+    found = Start()
+    try:
+        record = yield terms.closed()
+        if record.only.verdict is Verdict.VOID:
+            record = yield terms.closed(f"{CLOSED}-again", BEFORE_AGAIN_S)
+        window = record.only
+        if window.verdict is not Verdict.OK:
+            texts = [finding.text for finding in window.findings if finding.severity != "warning"]
+            raise Ended(window.verdict, f"the closed window: {texts[0]}")
+        found.goodput_rps = window.goodput_rps
+        found.search = Search(max(1, int(window.goodput_rps * terms.plan.open_load_fraction)))
+        disturbed = yield from _probes(terms, found.search, SEARCH, found.probes)
+        if disturbed is not None:
+            text = f"the host disturbed the probe at {disturbed.rate_rps:,}/s twice: {disturbed.reasons[0]}"
+            raise Ended(Verdict.VOID, text)
+        lower, upper = found.search.lower_rps, found.search.upper_rps
+        if lower is None:
+            raise Ended(Verdict.INVALID, f"no rate was found at which {terms.slo} holds")
+        if upper is None:
+            text = f"no rate was found at which {terms.slo} does not hold: the probes ran out at {lower:,}/s"
+            raise Ended(Verdict.INVALID, text)
+    except Ended as ended:
+        found.ended = ended
+    return found
+
+
+def further(terms: Terms, rate_rps: int, trial: str) -> Warm:
+    """A further fresh start, which begins at a rate. Two void probes at one rate end it, and no more."""
+    found = Start(Approach(rate_rps))
+    assert found.search is not None
+    try:
+        yield from _probes(terms, found.search, trial, found.probes)
+    except Ended as ended:
+        found.ended = ended
+    return found
+
+
+def _probes(
+    terms: Terms, state: Search | Approach, trial: str, made: list[Judged]
+) -> Generator[WindowSpec, WindowRecord, Judged | None]:
+    """The probes of one warm start, each of which is added to `made`. A void one is repeated once; two at one rate end it, and
+    the second is returned. What stalls the generator twice in a row is a limit, not an accident."""
+    again: Judged | None = None
+    while (rate := state.next_rps() if again is None else again.rate_rps) is not None:
+        rest_s = RECOVER_S if made and made[-1].state is State.FAILED else 0.0
+        spec = terms.probe(len(made) + 1, rate, rest_s if again is None else BEFORE_AGAIN_S)
+        record = yield spec
+        found = judge(record.only, terms.slo, f"{trial}/{spec.name}")
+        if again is not None and again.stalled and found.stalled:
+            found = stalled_again(found)
+        made.append(found)
+        if found.state is not State.VOID:
+            again = None
+            state.tell(found.rate_rps, found.state is State.PASSED)
+        elif again is None:
+            again = found
+        else:
+            return found
+    return None
+
+
+def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
+    """The start that shows the behaviour at these loads. Nothing is measured after wrong answers."""
+    found = Start()
+    overload: WindowRecord | None = None
+    try:
+        for spec in windows:
+            record = yield spec
+            if spec.name not in LOADS:
+                assert overload is not None
+                found.behaviour[-1].recovery = recovery(overload, record, slo)
+                continue
+            overload = record
+            found.behaviour.append(behaviour(record, LOADS[spec.name]))
+    except Ended as ended:
+        found.ended = ended
+    return found
+
+
+# ---- all of it ----
+
+
+@dataclass
+class Course:
+    """What a whole search came to."""
+
+    search: Start = field(default_factory=Start)
+    starts: list[StartProbes] = field(default_factory=list)
+    """Probes of each start that counts, the search's first."""
+    confirmations: list[Judged] = field(default_factory=list)
+    """Probes of the further starts."""
+    capacity: Threshold | None = None
+    behaviour: list[Behaviour] = field(default_factory=list)
+    ended: Ended | None = None
+
+
+def course(terms: Terms) -> Generator[list[TrialSpec], list[Trial], Course]:
+    """Block 1 is the search. Each block after it is a further fresh start that begins where the ones before it had their
+    limits, until there are enough; one without a probe that counts is replaced. The last block shows the behaviour."""
+    found, number, void = Course(), 0, 0
+    try:
+        [made] = yield [terms.trial(SEARCH, 1)]
+        found.search = replayed(search(terms), made)
+        _go_on(found.search, made)
+        found.starts.append(found.search.counting)
+        while len(found.starts) <= terms.plan.trials:
+            number += 1
+            name, rate = f"{CONFIRMATION}-{number}", next_start_rps(found.starts)
+            [made] = yield [terms.trial(name, number + 1, [terms.probe(1, rate)])]
+            start = replayed(further(terms, rate, name), made)
+            found.confirmations += start.probes
+            _go_on(start, made)
+            if start.counting:
+                found.starts.append(start.counting)
+                continue
+            void += 1
+            if void > VOID_STARTS:
+                why = start.probes[-1].reasons[0]
+                raise Ended(Verdict.VOID, f"the host disturbed {void} further starts: {why}")
+        found.capacity = threshold(found.starts)
+        assert found.capacity is not None  # the search has a bracket
+        loads = terms.loads(max(1, round(found.capacity.rate_rps)))
+        [made] = yield [terms.trial(BEHAVIOUR, number + 2, loads)]
+        shown = replayed(showing(loads, terms.slo), made)
+        found.behaviour = shown.behaviour
+        _go_on(shown, made)
+    except Ended as ended:
+        found.ended = ended
+    return found
+
+
+def _go_on(start: Start, trial: Trial) -> None:
+    """Raises Ended for what its windows or the trial around them end the study with."""
+    if ended := start.ended or broken(trial):
+        raise ended
 
 
 def broken(trial: Trial) -> Ended | None:
@@ -123,181 +279,45 @@ def broken(trial: Trial) -> Ended | None:
     return None
 
 
-@dataclass
-class Searching:
-    """The windows of the search, or of a further start, inside one warm start."""
+# ---- what was made before ----
 
-    terms: Terms
-    goodput_rps: float | None = None
-    """Of the closed window."""
-    steps: SearchSteps | None = None
-    """There since the closed window."""
-    judged: list[Judged] = field(default_factory=list)
-    ended: Ended | None = None
-    trial: str = SEARCH
-    _closed: int = 0
 
-    @classmethod
-    def near(cls, terms: Terms, rate_rps: int, trial: str) -> "Searching":
-        """A further start, which begins at a rate."""
-        return cls(terms, steps=SearchSteps(Approach(rate_rps)), trial=trial)
+def replayed(start: Warm, trial: Trial) -> Start:
+    """What a start came to whose windows were made. Raises TandemError for windows that would not have followed."""
+    left = iter(trial.made)
+    try:
+        wanted = next(start)
+        for record in left:
+            if record.spec != wanted:
+                raise _unfit(trial, record, f"{wanted.name} at {_rate(wanted)} would follow")
+            wanted = start.send(record)
+        start.throw(broken(trial) or Ended(Verdict.FAILED, f"{trial.spec.key} is not complete"))
+    except StopIteration as end:
+        for record in left:
+            raise _unfit(trial, record, "no window would follow") from None
+        found: Start = end.value
+        return found
+    raise AssertionError("a start ends where it is told to")
 
-    def next(self) -> WindowSpec | None:
-        """The next window; None at the end."""
-        if self.ended is not None:
-            return None
-        if self.steps is None:
-            again = self._closed > 0
-            return self.terms.closed(f"{CLOSED}-again" if again else CLOSED, BEFORE_AGAIN_S if again else 0.0)
-        rate = self.steps.next_rps()
-        if rate is None:
-            return None
-        try:
-            seconds = self.terms.window_s(rate)
-        except TandemError as error:
-            self.ended = Ended(Verdict.FAILED, str(error))
-            return None
-        after_s = 0.0
-        if self.steps.again is not None:
-            after_s = BEFORE_AGAIN_S
-        elif self.judged and self.judged[-1].state is State.FAILED:
-            after_s = RECOVER_S
-        return self.terms.open(f"{PROBE}-{len(self.judged) + 1}", rate, seconds, after_s)
 
-    def tell(self, record: WindowRecord) -> None:
-        """Raises TandemError for a window that would not have followed."""
-        wanted = self.next()
-        if record.spec != wanted:
-            follows = (
-                "no window would follow"
-                if wanted is None
-                else f"{wanted.name} at {_rate(wanted)} would follow"
-            )
-            raise TandemError(
-                f"the trial {self.trial} cannot be used: its window {record.spec.name} was measured at {_rate(record.spec)}, but"
-                f" now {follows}. Remove its file to measure that start again."
-            )
-        if self.steps is None:
-            self._tell_closed(record)
-            return
-        try:
-            found = judge(record.only, self.terms.slo, f"{self.trial}/{record.spec.name}")
-        except TandemError as error:
-            self.ended = wrong(record, error)
-            return
-        self.judged.append(self.steps.tell(found))
+def concluded(plan: Generator[list[TrialSpec], list[Trial], Course], trials: Iterable[Trial]) -> Course:
+    """What a course comes to whose trials were all made."""
+    made = {trial.spec.key: trial for trial in trials}
+    try:
+        block = next(plan)
+        while True:
+            block = plan.send([made[spec.key] for spec in block])
+    except StopIteration as end:
+        found: Course = end.value
+        return found
 
-    def _tell_closed(self, record: WindowRecord) -> None:
-        window = record.only
-        self._closed += 1
-        if window.verdict is Verdict.VOID and self._closed == 1:
-            return
-        if window.verdict is not Verdict.OK:
-            texts = [finding.text for finding in window.findings if finding.severity != "warning"]
-            self.ended = Ended(window.verdict, f"the closed window: {texts[0]}")
-            return
-        self.goodput_rps = window.goodput_rps
-        start_rps = max(1, int(window.goodput_rps * self.terms.plan.open_load_fraction))
-        self.steps = SearchSteps(Search(start_rps))
+
+def _unfit(trial: Trial, record: WindowRecord, follows: str) -> TandemError:
+    return TandemError(
+        f"the trial {trial.spec.name} cannot be used: its window {record.spec.name} was measured at {_rate(record.spec)}, but now"
+        f" {follows}. Remove its file to measure that start again."
+    )
 
 
 def _rate(spec: WindowSpec) -> str:
     return ", ".join(f"{rate:,}/s" for rate in spec.rates_rps.values()) or "no rate"
-
-
-@dataclass
-class Course:
-    """All of it, trial by trial."""
-
-    terms: Terms
-    searching: Searching = field(init=False)
-    further: FurtherStarts | None = None
-    """There once the search has a bracket."""
-    confirmations: list[Judged] = field(default_factory=list)
-    behaviour: list[Behaviour] = field(default_factory=list)
-    ended: Ended | None = None
-
-    def __post_init__(self) -> None:
-        self.searching = Searching(self.terms)
-
-    @property
-    def found(self) -> Threshold | None:
-        """The capacity, once all fresh starts are there."""
-        return None if self.further is None else self.further.found
-
-    @property
-    def capacity_rps(self) -> int | None:
-        found = self.found
-        return None if found is None else max(1, round(found.rate_rps))
-
-    def next_start(self, number: int) -> Searching | None:
-        """The next fresh start; None where none follows."""
-        rate = None if self.further is None or self.ended else self.further.next_rps()
-        if rate is None:
-            return None
-        found = Searching.near(self.terms, rate, f"{CONFIRMATION}-{number}")
-        found.next()
-        self.ended = found.ended
-        return None if self.ended else found
-
-    def tell(self, trial: Trial) -> None:
-        """Raises TandemError for windows that would not have followed."""
-        if trial.spec.name == SEARCH:
-            self._tell_search(trial)
-        elif trial.spec.name == BEHAVIOUR:
-            self._tell_behaviour(trial)
-        else:
-            self._tell_further(trial)
-        self.ended = self.ended or broken(trial)
-
-    def _tell_search(self, trial: Trial) -> None:
-        for record in trial.made:
-            self.searching.tell(record)
-        self.searching.next()
-        self.ended = broken(trial) or self.searching.ended
-        if self.ended is None and self.searching.steps is not None:
-            self.further = further_of(self.searching.steps, self.searching.judged, self.terms.plan.trials)
-
-    def _tell_further(self, trial: Trial) -> None:
-        assert self.further is not None
-        [rate_rps] = trial.spec.windows[0].rates_rps.values()
-        found = Searching.near(self.terms, rate_rps, trial.spec.name)
-        for record in trial.made:
-            found.tell(record)
-        self.confirmations += found.judged
-        self.ended = found.ended
-        if found.judged and not self.ended:
-            self.further.tell(found.judged)
-
-    def _tell_behaviour(self, trial: Trial) -> None:
-        overload: WindowRecord | None = None
-        for record in trial.made:
-            what, _, percent = record.spec.name.partition("-")
-            if what == AFTER:
-                assert overload is not None
-                self.behaviour[-1].recovery = recovery(overload, record, self.terms.slo)
-                continue
-            try:
-                self.behaviour.append(conclusions.behaviour(record, int(percent) / 100))
-            except TandemError as error:
-                self.ended = wrong(record, error)
-                return
-            overload = record
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why there is no capacity, and what ended the study."""
-        steps = self.searching.steps
-        why = [] if steps is None else reasons(steps, self.further, self.terms.slo)
-        return [*why, *([self.ended.text] if self.ended else [])]
-
-    @property
-    def verdict(self) -> Verdict:
-        """ok: found. void: the host disturbed too much. invalid: wrong answers, or no rate meets the
-        objective. failed: it ended before its end."""
-        if self.ended is not None:
-            return self.ended.verdict
-        steps = self.searching.steps
-        if steps is not None and (steps.disturbed or (self.further and self.further.disturbed)):
-            return Verdict.VOID
-        return Verdict.INVALID if self.capacity_rps is None else Verdict.OK

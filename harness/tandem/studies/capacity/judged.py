@@ -5,12 +5,11 @@ A window that is more than can be served has findings that make it invalid anywh
 
 from enum import StrEnum
 
-from tandem.errors import TandemError
 from tandem.judge.judge import LATENESS_GAP_VOID_MS
 from tandem.load.rows import WRONG_LENGTH
 from tandem.record.part import Number, Part
-from tandem.record.window import Finding, Window
-from tandem.studies.capacity.search import COMPLETE_LEAST, ERRORS_MOST, Slo
+from tandem.record.window import Finding, Verdict, Window
+from tandem.studies.capacity.search import COMPLETE_LEAST, ERRORS_MOST, Ended, Slo
 
 WRONG = ("wrong-body", "wrong-length", "not-stored", "idle-lost", "unclean-stop", "foreign-settings")
 """Findings that no load excuses."""
@@ -73,16 +72,17 @@ def overloaded(window: Window) -> list[str]:
 
 
 def refuse_wrong(window: Window) -> None:
-    """Raises TandemError for what is wrong under any load: wrong bodies, lost rows; and, where the load was
+    """Raises Ended for what is wrong under any load: wrong bodies, lost rows; and, where the load was
     kept up with, for every other finding that makes a window invalid."""
     kept_up = not overloaded(window)
     for finding in window.findings:
         if finding.severity == "invalid" and (finding.code in WRONG or (kept_up and finding.code != FAILED)):
-            raise TandemError(f"at {window.offered_rps or 0:,.0f}/s: {finding.text}")
+            raise Ended(Verdict.INVALID, f"at {window.offered_rps or 0:,.0f}/s: {finding.text}")
     if window.failed.get(WRONG_LENGTH):
         number = window.failed[WRONG_LENGTH]
-        raise TandemError(
-            f"at {window.offered_rps or 0:,.0f}/s: {number} bodies had a length that no correct answer has"
+        raise Ended(
+            Verdict.INVALID,
+            f"at {window.offered_rps or 0:,.0f}/s: {number} bodies had a length that no correct answer has",
         )
 
 
@@ -101,7 +101,7 @@ def voids(window: Window) -> list[Finding]:
 def judge(window: Window, slo: Slo, where: str = "") -> Judged:
     """What an open-loop window came to. where: its trial and its name.
 
-    Raises TandemError for wrong answers, and where the percentile could not be had although the rate was held.
+    Raises Ended for wrong answers, and where the percentile could not be had although the rate was held.
     """
     assert window.offered_rps is not None
     refuse_wrong(window)
@@ -131,8 +131,9 @@ def _slow(window: Window, slo: Slo) -> list[str]:
     found: float | None = getattr(window.response_time_ms, slo.percentile, None)
     samples = window.response_time_ms.samples if window.response_time_ms else 0
     if found is None:
-        raise TandemError(
-            f"{slo.percentile} needs {slo.samples:,} samples and the window at {window.offered_rps:,.0f}/s gave {samples:,}"
+        raise Ended(
+            Verdict.FAILED,
+            f"{slo.percentile} needs {slo.samples:,} samples and the window at {window.offered_rps:,.0f}/s gave {samples:,}",
         )
     reasons = [f"{slo.percentile} was {found:,.1f} ms"] if found > slo.limit_ms else []
     if growth is not None and growth.growing:

@@ -36,12 +36,12 @@ def rate(rate_rps: int | None) -> str:
 
 def _estimated(found: CapacityFound) -> str:
     """The interval, and what the rate means."""
-    assert found.estimate is not None
-    low, high = found.estimate.interval_rps
+    assert found.fit is not None
+    low, high = found.fit.interval_rps
     return (
         f" (95 % interval {low:,.0f} to {high:,.0f}): the rate at which the median start meets {found.slo} half of the time;"
-        f" {found.estimate.probes} probes in {found.estimate.starts} fresh starts, whose limits differ by"
-        f" {found.estimate.start_sd * 100:.0f} %"
+        f" {found.fit.probes} probes in {found.fit.starts} fresh starts, whose limits differ by"
+        f" {found.fit.start_sd * 100:.0f} %"
     )
 
 
@@ -50,7 +50,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
     out = []
     found = result.conclusions
     if found.capacity_rps is not None:
-        at_least = "≥ " if found.limited_by == "generator" else ""
+        at_least = "≥ " if found.capacity.limit == "generator" else ""
         out.append(
             Text(
                 f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s{_estimated(found)}",
@@ -61,9 +61,11 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
         if near is not None:
             text = f"the capacity is at {near}: the ceiling limits it as much as the application does"
             out.append(Text(text, style="yellow"))
-        if found.limited_by:
-            what = limited_by(found.limited_by)
-            exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
+        if found.capacity.limit:
+            what = limited_by(found.capacity.limit)
+            exhausted = (
+                f"above it, {what} was exhausted" if found.capacity.limit != "offered-load" else NOTHING
+            )
             out.append(Text(exhausted))
     out += [Text(f"{result.verdict}: {reason}", style="yellow") for reason in result.reasons]
     out += findings(result)
@@ -146,5 +148,5 @@ def report(result: Result[CapacityFound]) -> RenderableType:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """The capacity. conclusions: as result.json has them."""
-    slo = Slo.model_validate(conclusions["slo"])
-    return f"{rate(conclusions['capacity_rps'])} with {slo}"
+    slo, capacity_rps = Slo.model_validate(conclusions["slo"]), conclusions["estimates"][0]["mean"]
+    return f"{rate(capacity_rps if capacity_rps is None else round(capacity_rps))} with {slo}"

@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import geometric_mean
 
+from tandem.analysis.threshold import StartProbes
 from tandem.errors import TandemError, UsageError
 from tandem.load.rows import SAMPLES_BEYOND
 from tandem.record.part import Number, Part
+from tandem.record.window import Verdict
 
 STEP = 1.5
 WIDTH = 0.05
@@ -29,6 +31,15 @@ COMPLETE_LEAST = 0.995
 SPARE = 1.02
 """A window is made this much longer than the samples need: some requests may fail."""
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+
+
+class Ended(TandemError):
+    """What ends a study before its end. invalid: wrong answers, or no rate meets the objective; void: the host disturbed too
+    much; failed: anything else."""
+
+    def __init__(self, verdict: Verdict, text: str) -> None:
+        super().__init__(text)
+        self.verdict, self.text = verdict, text
 
 
 class Slo(Part):
@@ -67,16 +78,17 @@ def parse_slo(text: str) -> Slo:
 def window_s(slo: Slo, rate_rps: int, shortest_s: int, longest_s: int, trims_s: float) -> int:
     """How long a window has to be, in whole seconds, for the percentile's samples at a rate.
 
-    trims_s: what is cut off at its ends. Raises TandemError if that is longer than longest_s.
+    trims_s: what is cut off at its ends. Raises Ended if that is longer than longest_s.
     """
     needed = max(shortest_s, math.ceil(slo.samples * SPARE / rate_rps + trims_s))
     if needed > longest_s:
         least = math.ceil(slo.samples * SPARE / (longest_s - trims_s))
         lower = [name for name, q in PERCENTILES.items() if q < slo.quantile]
         remedy = f"ask for {lower[-1]}, or " if lower else ""
-        raise TandemError(
+        raise Ended(
+            Verdict.FAILED,
             f"{slo.percentile} needs {slo.samples:,} samples: at {rate_rps:,}/s a window of {needed} s, but the longest allowed is"
-            f" {longest_s} s, which is enough from {least:,}/s on. Remedy: {remedy}allow it with --longest {needed}"
+            f" {longest_s} s, which is enough from {least:,}/s on. Remedy: {remedy}allow it with --longest {needed}",
         )
     return needed
 
@@ -191,11 +203,15 @@ class Approach:
         return max(1, round(upper / APPROACH_STEP)) if upper is not None else self.start_rps
 
 
-def middle_rps(made: Iterable[tuple[float, bool]]) -> float:
+def middle_rps(made: StartProbes) -> float:
     """Where one start's limit is about: between its edges, or at the only one."""
-    made = list(made)
     edges = (
         max((rate for rate, passed in made if passed), default=None),
         min((rate for rate, passed in made if not passed), default=None),
     )
     return geometric_mean(edge for edge in edges if edge is not None)
+
+
+def next_start_rps(starts: Iterable[StartProbes]) -> int:
+    """Where a further fresh start begins: near the limits of those before it."""
+    return max(1, round(geometric_mean(middle_rps(start) for start in starts)))

@@ -1,44 +1,36 @@
-"""The study behind `capacity`: it decides from window to window.
-
-Block 1 is the search, in one warm start. Each block after it is a further fresh start that begins where the ones before
-it had their limits, until there are enough. The last block shows the behaviour around the capacity.
-"""
+"""The study behind `capacity`: it decides from window to window (tandem.studies.capacity.course)."""
 
 from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
 from tandem.engine.blocks import Blocks
-from tandem.engine.grid import warm_up_of
 from tandem.engine.study import Study, Windows
-from tandem.errors import TandemError, UsageError
+from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
-from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
-from tandem.record.window import Finding
+from tandem.record.trial import Trial, TrialSpec, WindowRecord
+from tandem.record.window import Finding, Verdict
 from tandem.studies.capacity import report as tables
-from tandem.studies.capacity.conclusions import (
-    CapacityFound,
-    behaviour,
-    estimates_of,
-    limited_by,
-    mark_ceilings,
-)
+from tandem.studies.capacity.conclusions import CapacityFound, behaviour, estimates_of, mark_ceilings
 from tandem.studies.capacity.course import (
-    AFTER,
     BEHAVIOUR,
     CLOSED,
     CONFIRMATION,
-    LOAD,
+    LOADS,
     PROBE,
     SEARCH,
-    Course,
-    Searching,
     Terms,
     broken,
+    concluded,
+    course,
+    further,
+    replayed,
+    search,
+    showing,
 )
 from tandem.studies.capacity.judged import judge
-from tandem.studies.capacity.search import PROBES_A_START, Search, parse_slo
+from tandem.studies.capacity.search import PROBES_A_START, Ended, Search, parse_slo
 from tandem.wording import lasts
 
 TYPICAL_PROBES = 9
@@ -70,67 +62,28 @@ class Capacity(Study[CapacityFound]):
 
     def outline(self) -> list[list[TrialSpec]]:
         """With a typical number of probes, and all windows as short as they can be."""
-        search = [
-            self.terms.open(f"{PROBE}-{n}", TYPICAL_RPS, self.timing.open_s) for n in range(TYPICAL_PROBES)
-        ]
-        further = [
-            self.terms.open(f"{PROBE}-{n}", TYPICAL_RPS, self.timing.open_s) for n in range(PROBES_A_START)
-        ]
-        loads = [
-            window.model_copy(update={"seconds": self.timing.open_s})
-            for window in self.terms.loads(TYPICAL_RPS)
-        ]
+        terms, open_s = self.terms, self.timing.open_s
+        probes = [terms.open(f"{PROBE}-{n}", TYPICAL_RPS, open_s) for n in range(TYPICAL_PROBES)]
+        loads = [one.model_copy(update={"seconds": open_s}) for one in terms.loads(TYPICAL_RPS)]
+        numbers = range(1, self.timing.trials + 1)
         return [
-            [self._trial(SEARCH, 1, [self.terms.closed(CLOSED), *search])],
-            *([self._further(number, further)] for number in range(1, self.timing.trials + 1)),
-            [self._trial(BEHAVIOUR, self.timing.trials + 2, loads)],
+            [terms.trial(SEARCH, 1, [terms.closed(), *probes])],
+            *([terms.trial(f"{CONFIRMATION}-{n}", n + 1, probes[:PROBES_A_START])] for n in numbers),
+            [terms.trial(BEHAVIOUR, self.timing.trials + 2, loads)],
         ]
 
     def plan(self) -> Blocks:
-        course = Course(self.terms)
-        for trial in (yield [self._trial(SEARCH, 1, [])]):
-            course.tell(trial)
-        number = 0
-        while (start := course.next_start(number + 1)) is not None:
-            number += 1
-            first = start.next()
-            assert first is not None
-            for trial in (yield [self._further(number, [first])]):
-                course.tell(trial)
-        if course.ended is None and course.capacity_rps is not None:
-            yield [self._trial(BEHAVIOUR, number + 2, self.terms.loads(course.capacity_rps))]
+        return course(self.terms)
 
     def windows(self, spec: TrialSpec) -> Windows:
-        if spec.name == SEARCH or spec.name.startswith(CONFIRMATION):
-            searching = Searching(self.terms)
-            if spec.name != SEARCH:
-                [rate_rps] = spec.windows[0].rates_rps.values()
-                searching = Searching.near(self.terms, rate_rps, spec.name)
-            while (window := searching.next()) is not None:
-                searching.tell((yield window))
-            return
-        for window in spec.windows:
-            record = yield window
-            if spec.name == BEHAVIOUR and self._lies(record):
-                return
-
-    def _lies(self, record: WindowRecord) -> bool:
-        """Whether a load shows wrong answers: nothing is measured after that."""
-        if record.spec.name.startswith(AFTER):
-            return False
-        try:
-            behaviour(record, 1.0)
-        except TandemError:
-            return True
-        return False
-
-    def _trial(self, name: str, block: int, windows: list[WindowSpec]) -> TrialSpec:
-        warm_up = warm_up_of(self.timing)
-        return TrialSpec(name=name, block=block, variants=[self.label], warm_up=warm_up, windows=windows)
-
-    def _further(self, number: int, windows: list[WindowSpec]) -> TrialSpec:
-        """A fresh start. windows: the first; what follows is decided in it."""
-        return self._trial(f"{CONFIRMATION}-{number}", number + 1, windows)
+        if spec.variants != [self.label]:
+            yield from super().windows(spec)  # a look at a ceiling
+        elif spec.name == SEARCH:
+            yield from search(self.terms)
+        elif spec.name == BEHAVIOUR:
+            yield from showing(spec.windows, self.terms.slo)
+        else:
+            yield from further(self.terms, spec.windows[0].rates_rps[self.label], spec.name)
 
     # ---- what it says ----
 
@@ -154,16 +107,15 @@ class Capacity(Study[CapacityFound]):
         window, name = record.only, record.spec.name
         if name == CLOSED:
             return self._takes(window.goodput_rps)
-        if record.spec.load == "closed" or name.startswith(AFTER):
-            return None
+        if record.spec.load == "closed" or not record.spec.settled:
+            return None  # a closed window once more, or what comes after an overload
         try:
-            if name.startswith(LOAD):
-                load = behaviour(record, 1.0)
-                percent = name.removeprefix(f"{LOAD}-")
-                return f"{percent}%: {load.goodput_rps:,.0f}/s of {load.offered_rps:,}/s"
+            if name in LOADS:
+                load = behaviour(record, LOADS[name])
+                return f"{load.share * 100:.0f}%: {load.goodput_rps:,.0f}/s of {load.offered_rps:,}/s"
             found = judge(window, self.terms.slo)
-        except TandemError as error:
-            return str(error)
+        except Ended as ended:
+            return ended.text
         if found.percentile_ms is None:
             return str(found)
         return f"{found} ({self.terms.slo.percentile} {found.percentile_ms:,.1f} ms)"
@@ -172,7 +124,7 @@ class Capacity(Study[CapacityFound]):
         """How long the windows take where the estimate, which knew of no rate, supposed a faster variant."""
         try:
             seconds = self.terms.window_s(max(1, round(goodput_rps)))
-        except TandemError:
+        except Ended:
             return None
         if seconds <= self.timing.open_s:
             return None
@@ -188,45 +140,33 @@ class Capacity(Study[CapacityFound]):
             return None
         if trial.spec.name != SEARCH:
             return f"{trial.spec.name}: done"
-        course = Course(self.terms)
-        course.tell(trial)
-        if course.ended is not None or course.searching.steps is None:
+        made = replayed(search(self.terms), trial)
+        if made.ended is not None or made.search is None:
             return None
-        search = course.searching.steps.search
-        return (
-            f"{len(course.searching.judged)} probes: held at {tables.rate(search.lower_rps)}, not at"
-            f" {tables.rate(search.upper_rps)}"
-        )
+        held, refused = tables.rate(made.search.lower_rps), tables.rate(made.search.upper_rps)
+        return f"{len(made.probes)} probes: held at {held}, not at {refused}"
 
     # ---- what follows ----
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CapacityFound]:
-        course = Course(self.terms)
-        for trial in trials:
-            course.tell(trial)
-        course.next_start(0)
-        steps, further = course.searching.steps, course.further
-        search = None if steps is None else steps.search
-        capacity_rps = course.capacity_rps
+        made = concluded(course(self.terms), trials)
+        state, verdict = made.search.search, made.ended.verdict if made.ended else Verdict.OK
         found = CapacityFound(
             slo=self.terms.slo,
-            closed_goodput_rps=course.searching.goodput_rps,
-            search=course.searching.judged,
-            decided=isinstance(search, Search) and search.decided,
-            bracket_rps=(None, None) if search is None else (search.lower_rps, search.upper_rps),
-            confirmations=course.confirmations,
-            confirmed=further.done if further else 0,
+            closed_goodput_rps=made.search.goodput_rps,
+            search=made.search.probes,
+            decided=isinstance(state, Search) and state.decided,
+            bracket_rps=(None, None) if state is None else (state.lower_rps, state.upper_rps),
+            confirmations=made.confirmations,
             fresh_starts=self.timing.trials,
-            capacity_rps=capacity_rps,
-            estimate=course.found,
-            limited_by=limited_by([*course.searching.judged, *course.confirmations], capacity_rps),
-            behaviour=sorted(course.behaviour, key=lambda load: load.share),
+            fit=made.capacity,
+            behaviour=sorted(made.behaviour, key=lambda load: load.share),
         )
+        found.estimates = estimates_of(found, self.label, verdict, max(0, len(made.starts) - 1))
         mark_ceilings(found, trials, baselines)
-        found.estimates = estimates_of(found, self.request.variants[0].label, course.verdict)
         return Concluded(
-            verdict=course.verdict,
-            reasons=course.reasons,
+            verdict=verdict,
+            reasons=[made.ended.text] if made.ended else [],
             findings=_warnings(trials),
             conclusions=found,
         )

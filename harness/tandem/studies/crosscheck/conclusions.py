@@ -1,39 +1,30 @@
 """Do two load generators say the same about one application? Pure: windows in, verdicts out."""
 
-import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import batched
+from statistics import fmean
 from typing import Literal
 
 from tandem.analysis.ratios import t_interval
-from tandem.record.part import Number, Part
+from tandem.facts.metric import metric
+from tandem.record.conclusion import Contrast, Estimate
+from tandem.record.part import Number
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
 
 LEAST_PAIRS = 3
-GENERATORS = ("oha", "vegeta")
+GENERATORS = OHA, VEGETA = "oha", "vegeta"
 Word = Literal["agree", "disagree", "undecided", "not compared"]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two windows one after the other, at the same offered rate."""
-
-    oha: Window
-    vegeta: Window
-
-    @property
-    def disturbed(self) -> bool:
-        """The host kept one of them from saying anything."""
-        return any(f.severity == "void" for window in (self.oha, self.vegeta) for f in window.findings)
+type Pair = dict[str, Window]
+"""Generator -> its window; the two follow one another, at the same offered rate."""
 
 
 @dataclass(frozen=True)
 class Criterion:
     """What is compared. The tolerance is the larger of the two: `absolute`, or `relative` of the mean."""
 
-    name: str
     read: Callable[[Window], float | None]
     absolute: float
     relative: float
@@ -56,36 +47,24 @@ def _response(percentile: str) -> Callable[[Window], float | None]:
     return read
 
 
-FIGURES = (
-    Criterion("right answers, % of the scheduled", _right, 0.5, 0.0),
-    Criterion("service time p50, ms", lambda w: w.service_time_ms.p50, 0.3, 0.10),
-    Criterion("service time p90, ms", lambda w: w.service_time_ms.p90, 0.6, 0.20),
-    Criterion("service time p99, ms", lambda w: w.service_time_ms.p99, 2.0, 0.40),
-    Criterion("response time p50, ms", _response("p50"), 0.3, 0.10, judged=False),
-    Criterion("response time p90, ms", _response("p90"), 0.6, 0.20, judged=False),
-    Criterion("response time p99, ms", _response("p99"), 2.0, 0.40, judged=False),
-)
-"""The generators differ in what a request costs them, and on a busy core that is time a request waits. Response times
-are not judged: oha's pacer wakes on whole milliseconds and its figures contain that, vegeta's count from its first send."""
-
-JUDGED = {figure.name for figure in FIGURES if figure.judged}
-
-
-class Agreement(Part):
-    """One figure by both generators: means over the pairs, and vegeta's minus oha's."""
-
-    figure: str
-    oha: Number | None
-    vegeta: Number | None
-    difference: Number | None
-    interval: tuple[Number, Number] | None
-    """95 % Student t interval of the difference over the pairs."""
-    tolerance: Number | None
-    verdict: Word
+RIGHT, SERVICE_P50 = "right_percent", "service_time_p50_ms"
+CRITERIA = {
+    RIGHT: Criterion(_right, 0.5, 0.0),
+    SERVICE_P50: Criterion(lambda w: w.service_time_ms.p50, 0.3, 0.10),
+    "service_time_p90_ms": Criterion(lambda w: w.service_time_ms.p90, 0.6, 0.20),
+    "service_time_p99_ms": Criterion(lambda w: w.service_time_ms.p99, 2.0, 0.40),
+    "response_time_p50_ms": Criterion(_response("p50"), 0.3, 0.10, judged=False),
+    "response_time_p90_ms": Criterion(_response("p90"), 0.6, 0.20, judged=False),
+    "response_time_p99_ms": Criterion(_response("p99"), 2.0, 0.40, judged=False),
+}
+"""Metric -> how it is compared. The generators differ in what a request costs them, and on a busy core that is time a request
+waits. Response times are not judged: oha's pacer wakes on whole milliseconds and its figures contain that, vegeta's count from
+its first send."""
 
 
 class CrossChecked(Conclusions):
-    """What two generators say of one application."""
+    """What two generators say of one application. An estimate has the generator as its coordinate, and a mean over the pairs. A
+    contrast is the ratio of the two means; its interval is that of the difference over the pairs, as a share of oha's mean."""
 
     rate_rps: int | None
     """None: it could not be derived."""
@@ -94,7 +73,6 @@ class CrossChecked(Conclusions):
     """That were compared."""
     disturbed: int
     """That were left out, because the host disturbed one side."""
-    comparisons: list[Agreement]
     word: Word
     reasons: list[str]
     """What speaks for the word."""
@@ -102,114 +80,130 @@ class CrossChecked(Conclusions):
 
 def pairs_of(trial: Trial) -> list[Pair]:
     """The pairs of a trial, as far as both windows were made."""
-    by_pair: dict[str, dict[str, Window]] = {}
-    for record in trial.made:
-        number, _, generator = record.spec.name.partition("-")
-        if generator:
-            by_pair.setdefault(number, {})[generator] = record.only
-    return [Pair(**own) for own in by_pair.values() if own.keys() == {*GENERATORS}]
+    found = []
+    for specs in batched((one for one in trial.spec.windows if one.load == "open"), 2, strict=True):
+        made = {one.generator: trial.window(one.name) for one in specs}
+        pair = {generator: window for generator, window in made.items() if window is not None}
+        found += [pair] if len(pair) == 2 else []
+    return found
 
 
-def compare(figure: Criterion, pairs: list[Pair]) -> Agreement:
-    """agree: the interval of the difference lies within the tolerance; disagree: it lies beyond; else undecided.
+def is_disturbed(pair: Pair) -> bool:
+    """Whether the host kept one of its windows from saying anything."""
+    return any(one.severity == "void" for window in pair.values() for one in window.findings)
 
-    A figure that one side could not give in every pair (too few samples for a percentile) is not compared.
-    """
-    read = [(figure.read(pair.oha), figure.read(pair.vegeta)) for pair in pairs]
-    known = [(a, b) for a, b in read if a is not None and b is not None]
-    if len(known) < max(LEAST_PAIRS, len(pairs)):
-        return Agreement(
-            figure=figure.name,
-            oha=None,
-            vegeta=None,
-            difference=None,
-            interval=None,
-            tolerance=None,
-            verdict="not compared",
+
+def compared(metric: str, pairs: Sequence[Pair], variant: str = "") -> tuple[list[Estimate], Contrast]:
+    """A metric by both generators. A metric that one side could not give in every pair, as with too few samples for a
+    percentile, is not compared."""
+    read = CRITERIA[metric].read
+    values = {
+        name: [value for pair in pairs if (value := read(pair[name])) is not None] for name in GENERATORS
+    }
+    if any(len(own) < max(LEAST_PAIRS, len(pairs)) for own in values.values()):
+        return [], _contrast(metric, "not compared", None, None, 0)
+    estimates = [
+        Estimate(
+            metric=metric,
+            variant=variant,
+            coordinates={"generator": name},
+            mean=fmean(own),
+            interval=t_interval(own),
+            n=len(own),
         )
-    oha, vegeta = statistics.fmean(a for a, _ in known), statistics.fmean(b for _, b in known)
-    tolerance = figure.tolerance((oha + vegeta) / 2)
-    interval = t_interval([b - a for a, b in known])
+        for name, own in values.items()
+    ]
+    oha, vegeta = (fmean(values[name]) for name in GENERATORS)
+    interval = t_interval([theirs - ours for ours, theirs in zip(*values.values(), strict=True)])
     assert interval is not None
+    word = _word(interval, CRITERIA[metric].tolerance((oha + vegeta) / 2))
+    if not oha:
+        return estimates, _contrast(metric, word, None, None, len(pairs))
     low, high = interval
-    verdict: Word = "undecided"
+    return estimates, _contrast(metric, word, vegeta / oha, (1 + low / oha, 1 + high / oha), len(pairs))
+
+
+def _contrast(
+    metric: str, word: Word, ratio: float | None, interval: tuple[float, float] | None, n: int
+) -> Contrast:
+    return Contrast(metric=metric, of=VEGETA, to=OHA, ratio=ratio, interval=interval, n=n, word=word)
+
+
+def _word(difference: tuple[float, float], tolerance: float) -> Word:
+    """agree: the interval of the difference lies within the tolerance; disagree: it lies beyond; else undecided."""
+    low, high = difference
     if -tolerance <= low and high <= tolerance:
-        verdict = "agree"
-    elif low > tolerance or high < -tolerance:
-        verdict = "disagree"
-    return Agreement(
-        figure=figure.name,
-        oha=oha,
-        vegeta=vegeta,
-        difference=vegeta - oha,
-        interval=interval,
-        tolerance=tolerance,
-        verdict=verdict,
-    )
+        return "agree"
+    return "disagree" if low > tolerance or high < -tolerance else "undecided"
 
 
-def compare_all(pairs: list[Pair]) -> list[Agreement]:
-    return [compare(figure, pairs) for figure in FIGURES]
+def means(metric: str, estimates: Sequence[Estimate]) -> list[float]:
+    """Oha's and vegeta's; none where the metric is not compared."""
+    own = [one for one in estimates if one.metric == metric and "generator" in one.coordinates]
+    return [one.mean for one in own if one.mean is not None]
 
 
-def conclude(pairs: list[Pair], comparisons: list[Agreement]) -> tuple[Word, list[str]]:
-    """The verdict over all figures, and what speaks for it. Only pairs that were not disturbed are given.
+def conclude(
+    pairs: Sequence[Pair], estimates: Sequence[Estimate], contrasts: Sequence[Contrast]
+) -> tuple[Word, list[str]]:
+    """The verdict over all metrics, and what speaks for it. Only pairs that were not disturbed are given.
 
-    One figure that disagrees is a disagreement; so is a gate that makes the windows of one side alone invalid.
+    One metric that disagrees is a disagreement; so is a gate that makes the windows of one side alone invalid.
     They agree if the right answers and the median service time do and nothing disagrees.
     """
-    reasons = [
-        f"{c.figure}: oha {c.oha:.4g}, vegeta {c.vegeta:.4g}: {c.difference:+.3g} (tolerance {c.tolerance:.3g})"
-        for c in comparisons
-        if c.verdict == "disagree" and c.figure in JUDGED
-    ]
-    refused = {name: _refused([getattr(pair, name) for pair in pairs]) for name in ("oha", "vegeta")}
-    for name, other in (("oha", "vegeta"), ("vegeta", "oha")):
+    words = {one.metric: one.word for one in contrasts if CRITERIA[one.metric].judged}
+    reasons = []
+    for name in (name for name, word in words.items() if word == "disagree"):
+        oha, vegeta = means(name, estimates)
+        tolerance = CRITERIA[name].tolerance((oha + vegeta) / 2)
+        reasons.append(
+            f"{metric(name).heading}: oha {oha:.4g}, vegeta {vegeta:.4g}: {vegeta - oha:+.3g} (tolerance {tolerance:.3g})"
+        )
+    refused = {name: _first_texts([pair[name] for pair in pairs], "invalid") for name in GENERATORS}
+    for name, other in (GENERATORS, GENERATORS[::-1]):
         reasons += [
             f"only under {name}: {text}" for code, text in refused[name].items() if code not in refused[other]
         ]
     if reasons:
         return "disagree", [*reasons, *_causes(pairs)]
-    found = {c.figure: c.verdict for c in comparisons if c.figure in JUDGED}
     if len(pairs) < LEAST_PAIRS:
         return "undecided", [f"only {len(pairs)} pairs were not disturbed, and {LEAST_PAIRS} are needed"]
-    decided = all(found[figure.name] == "agree" for figure in FIGURES[:2])
-    open_ones = [name for name, verdict in found.items() if verdict == "undecided"]
-    reasons = [f"{name}: more pairs are needed" for name in open_ones]
-    return ("agree" if decided else "undecided"), reasons
+    reasons = [
+        f"{metric(name).heading}: more pairs are needed"
+        for name, word in words.items()
+        if word == "undecided"
+    ]
+    return ("agree" if words[RIGHT] == words[SERVICE_P50] == "agree" else "undecided"), reasons
 
 
-def disturbances(pairs: list[Pair]) -> list[str]:
+def disturbances(pairs: Sequence[Pair]) -> list[str]:
     """What disturbed pairs: each kind once, with the first text."""
-    found: dict[str, str] = {}
-    for pair in pairs:
-        for name, window in (("oha", pair.oha), ("vegeta", pair.vegeta)):
-            for finding in window.findings:
-                if finding.severity == "void":
-                    found.setdefault(f"{name} {finding.code}", f"left out: under {name} {finding.text}")
-    return list(found.values())
+    by_generator = {name: _first_texts([pair[name] for pair in pairs], "void") for name in GENERATORS}
+    return [f"left out: under {name} {text}" for name, own in by_generator.items() for text in own.values()]
 
 
-def _refused(windows: list[Window]) -> dict[str, str]:
-    """Codes of the gates that made windows invalid, each with its first text."""
+def _first_texts(windows: Sequence[Window], severity: str) -> dict[str, str]:
+    """Code -> the first text, of the findings that decide the verdict of a window."""
     found: dict[str, str] = {}
     for window in windows:
         for finding in window.findings:
-            if window.verdict is Verdict.INVALID and finding.severity == "invalid":
+            if finding.severity == severity and (severity != "invalid" or window.verdict is Verdict.INVALID):
                 found.setdefault(finding.code, finding.text)
     return found
 
 
-def _causes(pairs: list[Pair]) -> list[str]:
+def _causes(pairs: Sequence[Pair]) -> list[str]:
     """How busy each generator and its CPUs were: what usually explains a difference."""
     out = []
-    for name in ("oha", "vegeta"):
-        windows: list[Window] = [getattr(pair, name) for pair in pairs]
-        own = statistics.fmean(w.roles["loadgen"].cpu_cores for w in windows)
-        cpuset = windows[0].roles["loadgen"].cpuset
-        whole = statistics.fmean(
-            sum(role.cpu_cores for role in w.roles.values() if role.cpuset == cpuset) for w in windows
+    for name in GENERATORS:
+        windows = [pair[name] for pair in pairs]
+        generator = windows[0].roles["loadgen"]
+        own = fmean(w.roles["loadgen"].cpu_cores for w in windows)
+        whole = fmean(
+            sum(role.cpu_cores for role in w.roles.values() if role.cpuset == generator.cpuset)
+            for w in windows
         )
-        cores = windows[0].roles["loadgen"].cores_available
-        out.append(f"{name} used {own:.2f} of its {cores} cores, all roles on them together {whole:.2f}")
+        out.append(
+            f"{name} used {own:.2f} of its {generator.cores_available} cores, all roles on them together {whole:.2f}"
+        )
     return out

@@ -13,11 +13,13 @@ from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.crosscheck import report as tables
 from tandem.studies.crosscheck.conclusions import (
+    CRITERIA,
     GENERATORS,
     CrossChecked,
-    compare_all,
+    compared,
     conclude,
     disturbances,
+    is_disturbed,
     pairs_of,
 )
 
@@ -104,10 +106,12 @@ class CrossCheck(Study[CrossChecked]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CrossChecked]:
         """Of a trial that was made again, the attempt in which more pairs were left alone."""
         every = [(trial, pairs_of(trial)) for trial in trials]
-        trial, pairs = max(every, key=lambda made: sum(not pair.disturbed for pair in made[1]))
-        kept = [pair for pair in pairs if not pair.disturbed]
-        comparisons = compare_all(kept)
-        word, reasons = conclude(kept, comparisons)
+        trial, pairs = max(every, key=lambda made: sum(not is_disturbed(pair) for pair in made[1]))
+        kept = [pair for pair in pairs if not is_disturbed(pair)]
+        found = [compared(metric, kept, self._label) for metric in CRITERIA]
+        estimates = [one for both, _ in found for one in both]
+        contrasts = [contrast for _, contrast in found]
+        word, reasons = conclude(kept, estimates, contrasts)
         verdict = Verdict.INVALID if word == "disagree" else Verdict.OK
         if not pairs:
             verdict = trial.verdict if trial.verdict is not Verdict.OK else Verdict.INVALID
@@ -117,11 +121,12 @@ class CrossCheck(Study[CrossChecked]):
             reasons=reasons if verdict is not Verdict.OK else [],
             findings=warnings([trial]),
             conclusions=CrossChecked(
+                estimates=estimates,
+                contrasts=contrasts,
                 rate_rps=self._rate(trial),
                 window_s=self.asked.window_s,
                 pairs=len(kept),
                 disturbed=len(pairs) - len(kept),
-                comparisons=comparisons,
                 word=word,
                 reasons=[*reasons, *disturbances(pairs)],
             ),

@@ -1,144 +1,170 @@
-"""The good windows of each cell, their means over the blocks, and what else is known of a cell. Pure."""
+"""What is known of each cell: its good starts, what limited it, a closed network beside it. Pure."""
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ceilings import reaches_ceiling
-from tandem.engine.blocks import of_each
+from tandem.analysis.cost import APP
+from tandem.analysis.stack import OFF, Setup, calibrated, likely, off, predict
 from tandem.engine.findings import why
-from tandem.engine.grid import CLOSED
+from tandem.facts.estimate import AT_FULL_LOAD, limit_of
+from tandem.facts.fact import at_full_load, by_label, counting, facts
+from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import Estimate
+from tandem.record.request import Variant
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
-from tandem.studies.explain.conclusions import CellFigures, CellState
+from tandem.studies.explain.conclusions import EXPLAINED, Cell, Modelled
+from tandem.studies.explain.shares import Fitted, Limits, fitted
 
 SHARED = ("generator", "generator-thread", "proxy", "faults")
 """Limits that are the laboratory's: a rate that one of them holds back is a lower bound."""
-BEHIND = ("database", "pooler")
+BEHIND = {"database", "pooler"}
 """What a program cannot be faster than: a setting may relieve it, but of the program itself its rate is a lower bound."""
-Figure = Callable[[Window], float | None]
 
 
-def goodput(window: Window) -> float | None:
-    return window.goodput_rps
+@dataclass(frozen=True)
+class Measured:
+    """One cell as its starts found it."""
 
+    variant: Variant
+    trials: list[Trial]
+    """Of this cell alone, bad ones too."""
+    starts: list[tuple[int, Window]]
+    """Block and window of the good ones."""
+    limit: str | None
+    """Of most good starts."""
+    ceilings_rps: Mapping[str, float | None]
 
-def cpu(window: Window) -> float | None:
-    return window.app_cpu_us_per_request
+    @property
+    def windows(self) -> list[Window]:
+        return [window for _, window in self.starts]
 
+    @property
+    def held_back(self) -> bool:
+        """Whether the laboratory did it, or a ceiling is near."""
+        if not self.starts:
+            return False
+        mean = statistics.fmean(window.goodput_rps for window in self.windows)
+        return self.limit in SHARED or reaches_ceiling(mean, self.ceilings_rps)
 
-class CellWindows:
-    """Good windows by cell, and how each cell is."""
-
-    def __init__(
-        self, labels: Sequence[str], trials: Sequence[Trial], ceilings_rps: dict[str, float | None]
-    ) -> None:
-        self.labels = list(labels)
-        self.trials = of_each(labels, trials)
-        self.good = {
-            label: [
-                (trial.spec.block, window)
-                for trial in own
-                if trial.verdict is Verdict.OK and (window := trial.window(CLOSED))
-            ]
-            for label, own in self.trials.items()
-        }
-        self.held_back = {
-            label
-            for label, own in self.good.items()
-            if own
-            and (
-                self.bottleneck(label) in SHARED
-                or reaches_ceiling(statistics.fmean(w.goodput_rps for _, w in own), ceilings_rps)
-            )
-        }
-
-    def behind(self, label: str) -> bool:
+    @property
+    def behind(self) -> bool:
         """Whether what stands behind the program limited it. A tie with the program itself does not count."""
-        return {*(self.bottleneck(label) or "").split("+")} <= {*BEHIND}
+        return {*(self.limit or "").split("+")} <= BEHIND
 
-    def bottleneck(self, label: str) -> str | None:
-        """The one of most good starts."""
-        found = [window.bottleneck for _, window in self.good[label]]
-        return statistics.mode(found) if found else None
+    @property
+    def verdict(self) -> Verdict:
+        """ok: it has figures. failed: it cannot be, as no start of it ever came up. Else the host or wrong answers took them."""
+        if self.starts:
+            return Verdict.OK
+        if self.trials and all(trial.verdict is Verdict.FAILED for trial in self.trials):
+            return Verdict.FAILED
+        wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in self.trials)
+        return Verdict.INVALID if wrong else Verdict.VOID
 
-    def state(self, label: str) -> CellState:
-        if self.good[label]:
-            return "held back" if label in self.held_back else "ok"
-        made = self.trials[label]
-        never = bool(made) and all(trial.verdict is Verdict.FAILED for trial in made)
-        return "cannot be" if never else "no figures"
+    @property
+    def reason(self) -> str:
+        """Why it has no figures."""
+        return next(filter(None, map(why, self.trials)), "it was not made")
 
-    def reason(self, label: str) -> str | None:
-        if self.good[label]:
-            return None
-        return next(filter(None, map(why, self.trials[label])), "it was not made")
-
-    def model(self, figure: Figure) -> tuple[CellMeans, dict[str, int]] | None:
-        """The cells' values, and where each stands; None where blocks do not hang together or nothing is known."""
-        found = [
-            (label, block, math.log(value))
-            for label in self.labels
-            for block, window in self.good[label]
-            if (value := figure(window))
-        ]
-        known = list(dict.fromkeys(label for label, _, _ in found))
-        place = {label: number for number, label in enumerate(known)}
-        try:
-            blocks = [block for _, block, _ in found]
-            fitted = fit([ln for _, _, ln in found], [place[label] for label, _, _ in found], blocks)
-        except ValueError:
-            return None
-        return fitted, place
-
-    def means(self, figure: Figure) -> dict[str, float]:
-        """Label -> the cell's value, in the figure's own unit; of those that have one."""
-        found = self.model(figure)
-        return {} if found is None else {k: math.exp(found[0].means[at]) for k, at in found[1].items()}
-
-
-def cell_figures(
-    label: str, implementation: str, settings: dict[str, str], measured: CellWindows
-) -> CellFigures:
-    """What is known of one cell but its fitted means."""
-    windows = [window for _, window in measured.good[label]]
-    rates = [math.log(window.goodput_rps) for window in windows if window.goodput_rps]
-
-    def mean(figure: Callable[[Window], float | None]) -> float | None:
-        known = [value for window in windows if (value := figure(window)) is not None]
+    def mean(self, read: Callable[[Window], float | None]) -> float | None:
+        known = [value for window in self.windows if (value := read(window)) is not None]
         return statistics.fmean(known) if known else None
 
-    def for_each_answer(count: Callable[[Window], float | None]) -> Callable[[Window], float | None]:
-        def one(window: Window) -> float | None:
-            counted, answered = count(window), window.good + window.probes
-            return None if counted is None or not answered else counted / answered
 
-        return one
+type Cells = dict[str, Measured]
+"""By label."""
 
-    roles = dict.fromkeys(name for window in windows for name in window.roles)
-    demands = {
-        name: mean(lambda w, name=name: _demand_us(w, name))  # type: ignore[misc]
-        for name in roles
-    }
-    return CellFigures(
-        label=label,
-        implementation=implementation,
+
+def measured(
+    variants: Sequence[Variant], trials: Sequence[Trial], ceilings_rps: Mapping[str, float | None]
+) -> Cells:
+    """All cells, those without a start too."""
+    every = by_label(facts(trials, variants))
+    found = {}
+    for one in variants:
+        good = at_full_load(counting(every.get(one.label, [])))
+        found[one.label] = Measured(
+            variant=one,
+            trials=[trial for trial in trials if trial.spec.variants == [one.label]],
+            starts=[(fact.block, fact.window) for fact in good],
+            limit=limit_of(good),
+            ceilings_rps=ceilings_rps,
+        )
+    return found
+
+
+def fits(cells: Cells) -> dict[str, Fitted]:
+    """Of each metric of which that many cells have a figure."""
+    found = {}
+    for metric in EXPLAINED:
+        values = [
+            (label, block, math.log(value))
+            for label, cell in cells.items()
+            for block, window in cell.starts
+            if (value := AT_FULL_LOAD[metric](window))
+        ]
+        if (fit := fitted(values)) is not None:
+            found[metric] = fit
+    return found
+
+
+def limits(cells: Cells) -> dict[str, Limits]:
+    """Of each metric. A rate that was held back would have been higher; of what a request costs nothing follows from that."""
+    unknown = {label for label, cell in cells.items() if cell.verdict in (Verdict.INVALID, Verdict.VOID)}
+    held_back = {label for label, cell in cells.items() if cell.held_back}
+    behind = {label: cell.limit or "" for label, cell in cells.items() if cell.behind}
+    return {GOODPUT: Limits(held_back, behind, unknown), APP: Limits(unknown=unknown)}
+
+
+def estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimate]:
+    """Of each cell and metric; of a cell without figures one that says why."""
+    for label, cell in cells.items():
+        for metric in EXPLAINED:
+            known = metric in fits and label in fits[metric].place
+            mean, interval = fits[metric].mean(label) if known else (None, None)
+            if mean is None and metric != GOODPUT:
+                continue
+            yield Estimate(
+                metric=metric,
+                variant=cell.variant.asked,
+                coordinates=cell.variant.coordinates,
+                mean=mean,
+                interval=interval,
+                n=len({block for block, _ in cell.starts}),
+                limit=cell.limit,
+                verdict=cell.verdict,
+                reasons=[] if cell.starts else [cell.reason],
+            )
+
+
+def cell_of(measured: Measured, settings: dict[str, str], model: Modelled | None) -> Cell:
+    """What is known of a cell besides its estimates. settings: effective ones."""
+    rates = [math.log(window.goodput_rps) for window in measured.windows if window.goodput_rps]
+    roles = dict.fromkeys(name for window in measured.windows for name in window.roles)
+    demands = {name: measured.mean(_demand_us(name)) for name in roles}
+    connections = [window.db_connections_max for window in measured.windows if window.db_connections_max]
+    return Cell(
+        label=measured.variant.label,
+        variant=measured.variant.asked,
+        coordinates=measured.variant.coordinates,
         settings=settings,
-        starts=len(windows),
-        goodput_rps=None,
-        app_cpu_us_per_request=None,
+        starts=len(measured.starts),
+        held_back=measured.held_back,
         sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
-        bottleneck=measured.bottleneck(label),
-        state=measured.state(label),
-        reason=measured.reason(label),
-        connections=windows[0].connections if windows else None,
-        db_connections_max=max((w.db_connections_max for w in windows if w.db_connections_max), default=None),
-        statements_per_request=mean(for_each_answer(_statements)),
-        pooler_queries_per_request=mean(for_each_answer(lambda w: w.pooler.queries if w.pooler else None)),
-        db_rtt_idle_ms=mean(lambda w: w.db_rtt_ms.before_p50 if w.db_rtt_ms else None),
-        db_rtt_loaded_ms=mean(lambda w: w.db_rtt_ms.during_p50 if w.db_rtt_ms else None),
+        connections=measured.windows[0].connections if measured.windows else None,
+        db_connections_max=max(connections, default=None),
+        statements_per_request=measured.mean(_for_each_answer(_statements)),
+        pooler_queries_per_request=measured.mean(
+            _for_each_answer(lambda w: w.pooler.queries if w.pooler else None)
+        ),
+        db_rtt_idle_ms=measured.mean(lambda w: w.db_rtt_ms.before_p50 if w.db_rtt_ms else None),
+        db_rtt_loaded_ms=measured.mean(lambda w: w.db_rtt_ms.during_p50 if w.db_rtt_ms else None),
         demands_us={name: demand for name, demand in demands.items() if demand is not None},
+        model=model,
     )
 
 
@@ -147,6 +173,46 @@ def _statements(window: Window) -> float | None:
     return sum(one.calls for one in window.statements.values()) if window.statements else None
 
 
-def _demand_us(window: Window, role: str) -> float | None:
-    used = window.roles.get(role)
-    return None if used is None or not window.goodput_rps else used.cpu_cores / window.goodput_rps * 1e6
+def _for_each_answer(count: Callable[[Window], float | None]) -> Callable[[Window], float | None]:
+    def one(window: Window) -> float | None:
+        counted, answered = count(window), window.good + window.probes
+        return None if counted is None or not answered else counted / answered
+
+    return one
+
+
+def _demand_us(role: str) -> Callable[[Window], float | None]:
+    def one(window: Window) -> float | None:
+        used = window.roles.get(role)
+        return None if used is None or not window.goodput_rps else used.cpu_cores / window.goodput_rps * 1e6
+
+    return one
+
+
+def modelled(
+    windows: Sequence[Window], setup: Setup, settings: Mapping[str, str], goodput_rps: float
+) -> Modelled | None:
+    """What a closed network predicts from what the windows counted. None where nothing was counted, or the network is too large
+    to be solved. windows: the good ones of a cell. setup: what its settings allow. settings: effective ones. goodput_rps: what
+    was measured."""
+    found = calibrated(windows)
+    if found is None:
+        return None
+    counted = max((w.db_connections_max for w in windows if w.db_connections_max), default=None)
+    pool = setup.pool if setup.pool is None or counted is None else min(setup.pool, counted)
+    try:
+        predicted = predict(found, replace(setup, pool=pool, distance_ms=found.distance_ms))
+    except ValueError:
+        return None
+    # A connection that lives for one request is rarely seen; its thread is known.
+    seen = counted if pool is None and setup.threads is None else pool
+    limits = [n for n in (seen, setup.threads, setup.admitted) if n is not None]
+    away = off(predicted.throughput_rps, goodput_rps)
+    return Modelled(
+        round_trips=found.round_trips,
+        usable_connections=min(limits) if limits and found.round_trips else None,
+        distance_ms=found.distance_ms,
+        predicted=predicted,
+        off=away,
+        likely=likely(found, found, settings, too_high=away > 0) if abs(away) > OFF else [],
+    )

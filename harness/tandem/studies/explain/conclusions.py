@@ -4,20 +4,26 @@ from typing import Literal
 
 from pydantic import Field
 
+from tandem.analysis.cost import APP
 from tandem.analysis.stack import Predicted
+from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import Contrast, Coordinates, Estimate
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 
 Bound = Literal["at least", "at most", "unknown"]
-CellState = Literal["ok", "held back", "cannot be", "no figures"]
+Side = Literal["A", "B"]
 Interval = tuple[Number, Number]
+PROGRAMS = "the programs themselves"
+"""The middle of the bridge."""
 
 
 class FactorShare(Part):
     """What one factor contributes to the ratio, or a group of them."""
 
     name: str
-    leg: str
+    side: Side | None
+    """Whose settings it is of; null: the programs themselves."""
     words: str
     settings: dict[str, tuple[str, str]] = Field(default_factory=dict)
     """Setting -> from, to, in the direction of the leg."""
@@ -33,40 +39,64 @@ class FactorShare(Part):
     parted: bool = False
     """First and last are further apart than the interval of their ratio allows."""
     bound: Bound | None = None
-    """The ratio is a bound, because a cell was held back by the laboratory or has no figures; that of the programs also
-    where what stands behind them limited one."""
+    """The ratio is a bound, because a cell was held back by the laboratory or has no figures; that of the programs and of
+    groups also where what stands behind the programs limited an end."""
     behind: dict[str, str] = Field(default_factory=dict)
     """Of the programs: cell -> the limit that stands behind it."""
 
+    @property
+    def decided(self) -> bool:
+        """Whether it is more than noise."""
+        return self.interval is None or not self.interval[0] <= 1 <= self.interval[1]
+
+    @property
+    def change(self) -> str:
+        """`DB_RESET 1 to 0`; of a group its members."""
+        return " and ".join(self.members) or changes(self.settings)
+
 
 class LegShare(Part):
-    """One part of the bridge."""
+    """All factors of one side together, or the programs."""
 
-    name: str
+    side: Side | None
+    """Null: the programs themselves."""
+    implementation: str
+    """Of that side; empty: the programs themselves."""
     ratio: Number
     interval: Interval | None
-    """95 %, as those of the factors."""
     orders: int
     """In which its factors can be changed, one after the other."""
     left_out: int
     """Orders through cells without figures."""
+    bound: Bound | None = None
+    """Where the database or the pooler limited the one end and not the other, that end would have been higher. Of two such
+    ends nothing is said."""
+
+    @property
+    def name(self) -> str:
+        return PROGRAMS if self.side is None else f"settings of {self.side}, {self.implementation}"
 
 
 class Explanation(Part):
-    """A ratio of B by A, and what it is the product of."""
+    """What a ratio of B by A is the product of; the contrast of the same metric is the ratio."""
 
-    gap: Number
-    interval: Interval | None
-    """95 %."""
-    noise: bool
-    """The interval contains 1: there is no gap to explain."""
+    metric: str
     sd_ln: Number | None
     """Scatter of one start around its cell and its block, as a logarithm: pooled residuals."""
     freedom: int
     legs: list[LegShare]
     factors: list[FactorShare]
-    """Those of all legs, the programs themselves among them: their logarithms add up to the gap's."""
+    """Those of all legs, the programs themselves among them: their logarithms add up to the ratio's."""
     groups: list[FactorShare] = Field(default_factory=list)
+
+    @property
+    def programs(self) -> FactorShare:
+        return next(share for share in self.factors if share.side is None)
+
+    def of_leg(self, leg: LegShare) -> tuple[list[FactorShare], list[FactorShare]]:
+        """Groups and factors."""
+        groups, factors = ([s for s in own if s.side == leg.side] for own in (self.groups, self.factors))
+        return groups, factors
 
 
 class Modelled(Part):
@@ -86,24 +116,20 @@ class Modelled(Part):
     """Why, where that is more than 10 %."""
 
 
-class CellFigures(Part):
-    """One combination of settings: what was measured, and what a model of it needs."""
+class Cell(Part):
+    """One combination of settings: what a model of it needs. Its figures are estimates."""
 
     label: str
-    implementation: str
+    variant: str
+    coordinates: Coordinates
     settings: dict[str, str]
     """The effective ones."""
     starts: int
-    """Good ones."""
-    goodput_rps: Number | None
-    """With the blocks' effects averaged out; null without a good start."""
-    app_cpu_us_per_request: Number | None
+    """Good ones; the ends have two in some blocks."""
+    held_back: bool
+    """By the laboratory: its rate is a lower bound."""
     sd_ln: Number | None
     """Scatter of its own starts' goodput, as a logarithm."""
-    bottleneck: str | None
-    state: CellState
-    reason: str | None = None
-    """Why it has no figures."""
     connections: int | None = None
     """Of the client."""
     db_connections_max: int | None = None
@@ -117,7 +143,7 @@ class CellFigures(Part):
     demands_us: dict[str, Number] = Field(default_factory=dict)
     """Role -> CPU for each right answer."""
     model: Modelled | None = None
-    """Null without figures, and in older records."""
+    """Null without figures."""
 
 
 class Crossing(Part):
@@ -132,28 +158,50 @@ class Crossing(Part):
 
 
 class Explained(Conclusions):
-    """Why B is ahead of A. The first fields are those of its goodput; null where an end has no figures."""
+    """Why B is ahead of A. The estimates of goodput and of the application's CPU have the blocks' effects averaged out; the
+    contrasts are the gaps, which the explanations divide."""
 
     a: str
     b: str
-    gap: Number | None
-    interval: Interval | None
-    noise: bool | None
-    sd_ln: Number | None
-    freedom: int
-    legs: list[LegShare]
-    factors: list[FactorShare]
-    groups: list[FactorShare]
-    cpu: Explanation | None
-    """The same of the application's CPU for each request."""
-    cells: list[CellFigures]
+    explanations: list[Explanation]
+    """Of goodput and of the application's CPU for each request; none of a metric in which an end has no figures."""
+    cells: list[Cell]
+    """From A as it is to B as it is."""
     crossings: list[Crossing]
     blocks: int
     source: str | None
     """Where the settings were published."""
 
-    def goodput(self) -> Explanation | None:
-        """Its first fields, as those of any figure."""
-        if self.gap is None or self.noise is None:
-            return None
-        return Explanation(**{name: getattr(self, name) for name in Explanation.model_fields})
+    def gap(self, metric: str = GOODPUT) -> Contrast | None:
+        return next((one for one in self.contrasts if one.metric == metric), None)
+
+    def of(self, metric: str = GOODPUT) -> Explanation | None:
+        return next((one for one in self.explanations if one.metric == metric), None)
+
+    def figure(self, cell: Cell) -> Estimate:
+        """Its goodput, or why it has none."""
+        found = self._estimate(cell, GOODPUT)
+        assert found is not None  # every cell has one
+        return found
+
+    def mean(self, cell: Cell, metric: str = GOODPUT) -> float | None:
+        found = self._estimate(cell, metric)
+        return None if found is None else found.mean
+
+    def _estimate(self, cell: Cell, metric: str) -> Estimate | None:
+        place = metric, cell.variant, cell.coordinates
+        return next((e for e in self.estimates if (e.metric, e.variant, e.coordinates) == place), None)
+
+
+EXPLAINED = (GOODPUT, APP)
+"""The metrics whose gaps are divided."""
+
+
+def noise(gap: Contrast) -> bool:
+    """Whether the interval contains 1: there is no gap to explain."""
+    return gap.interval is not None and gap.interval[0] <= 1 <= gap.interval[1]
+
+
+def changes(settings: dict[str, tuple[str, str]]) -> str:
+    """`WORKERS 5 to 2, THREADS 1 to 10`."""
+    return ", ".join(f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in settings.items())

@@ -12,13 +12,12 @@ from tandem.engine.study import Options
 from tandem.errors import UsageError, unknown
 from tandem.record.conclusion import Coordinates
 from tandem.record.request import Request, Variant
+from tandem.studies.explain.conclusions import Side, changes
 from tandem.studies.explain.conditions import CONDITIONS, applied, equal
 
-SIDES = ("A", "B")
+SIDES: tuple[Side, Side] = ("A", "B")
 MOST = 4
 """Factors and groups of one leg: a full factorial of more takes too many starts."""
-PROGRAMS = "the programs themselves"
-"""The middle of the bridge."""
 KINDS = (
     ("handlers", ("WORKERS", "THREADS", "OFFLOAD")),
     ("connections", ("DB_POOL_MAX", "DB_PERSISTENT")),
@@ -56,9 +55,7 @@ class Factor:
     @property
     def change(self) -> str:
         """`DB_RESET 1 to 0`, from as it is to equal."""
-        return ", ".join(
-            f"{name} {own or '–'} to {equal or '–'}" for name, (own, equal) in self.settings.items()
-        )
+        return changes(self.settings)
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Leg:
     """One side: from as it is to equal settings (A), or from equal settings to as it is (B). A state of its orders has
     a bit for each factor that has been changed."""
 
-    side: int
+    side: Side
     variant: Variant
     factors: list[Factor]
     groups: dict[str, int]
@@ -78,7 +75,7 @@ class Leg:
     @property
     def own_first(self) -> bool:
         """Whether the leg begins with the settings as they are."""
-        return self.side == 0
+        return self.side == SIDES[0]
 
     def own(self, state: int) -> int:
         """The factors that are as it is in a state."""
@@ -92,7 +89,7 @@ class Leg:
         if not names:
             return f"{name} equal"
         told = "as it is" if len(names) == len(self.factors) else f"own {', '.join(names)}"
-        return f"{SIDES[self.side]} {name} {told}"
+        return f"{self.side} {name} {told}"
 
     def cell(self, state: int) -> Variant:
         """The side's variant in a state."""
@@ -105,7 +102,7 @@ class Leg:
         changes = {
             "label": self.label(state),
             "base": self.variant.label,
-            "coordinates": {"end": SIDES[self.side], **stands} if own else stands,
+            "coordinates": {"end": self.side, **stands} if own else stands,
             "settings": settings,
         }
         named = self.variant.model_copy(update=changes)
@@ -158,7 +155,7 @@ def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int)
     }
     groups = {name: bits for name, bits in groups.items() if bits.bit_count() > 1}
     units = len(factors) - sum(bits.bit_count() - 1 for bits in groups.values())
-    leg = Leg(side, variant, factors, groups)
+    leg = Leg(SIDES[side], variant, factors, groups)
     if units > MOST:
         raise UsageError(
             f"{variant.label} differs from the equal settings in {units} factors, and at most {MOST} are"

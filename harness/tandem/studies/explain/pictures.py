@@ -3,12 +3,14 @@
 import math
 from typing import Any
 
+from tandem.analysis.cost import APP
+from tandem.facts.metric import GOODPUT
 from tandem.record.result import Result
 from tandem.report.picture import Picture
-from tandem.studies.explain.conclusions import Explained, Explanation, FactorShare
-from tandem.studies.explain.design import PROGRAMS
+from tandem.studies.explain.conclusions import Explained, Explanation, FactorShare, changes
 from tandem.wording import times
 
+AXES = {GOODPUT: "goodput, 1/s", APP: "application CPU, µs/request"}
 STEP = 30
 """Height of a bar with what is around it, in pixels."""
 MORE, LESS, OWN, UNDECIDED, END = "--role-app", "--role-proxy", "--role-db", "--undecided", "--muted"
@@ -20,30 +22,32 @@ SAYS = (
 )
 
 
+FILE = "waterfall.svg"
+
+
 def pictures(result: Result[Explained]) -> list[Picture]:
     """Nothing where an end has no figures."""
-    told = result.conclusions
-    found = [
-        ("goodput", "goodput, 1/s", told.cells[0].goodput_rps, told.goodput()),
-        ("cpu", "application CPU, µs/request", told.cells[0].app_cpu_us_per_request, told.cpu),
-    ]
-    return [
-        Picture(
-            name=f"waterfall-{name}",
-            title=f"Why {told.b} has × {explained.gap:.2g} the {title.partition(',')[0]} of {told.a}",
-            says=SAYS,
-            spec=_spec(rows(told, explained, start), title),
-            section="why",
-            read="reference/explaining",
-        )
-        for name, title, start, explained in found
-        if explained is not None and start
-    ]
+    return [_picture(result.conclusions, one) for one in result.conclusions.explanations]
 
 
-def rows(told: Explained, found: Explanation, start: float) -> list[dict[str, Any]]:
+def _picture(told: Explained, one: Explanation) -> Picture:
+    title = AXES[one.metric]
+    gap = told.gap(one.metric)
+    return Picture(
+        name=f"waterfall-{'goodput' if one.metric == GOODPUT else 'cpu'}",
+        title=f"Why {told.b} has × {gap.ratio if gap else 0:.2g} the {title.partition(',')[0]} of {told.a}",
+        says=SAYS,
+        spec=_spec(rows(told, one), title),
+        section="why",
+        read="reference/explaining",
+        file=FILE if one.metric == GOODPUT else "",
+    )
+
+
+def rows(told: Explained, found: Explanation) -> list[dict[str, Any]]:
     """The bars, from the top."""
-    at, out = start, [_end(f"A: {told.a}", start)]
+    at = told.mean(told.cells[0], found.metric) or 1.0
+    out = [_end(f"A: {told.a}", at)]
     for share in found.factors:
         out.append(_step(share, at))
         at *= share.ratio
@@ -55,15 +59,13 @@ def _end(name: str, at: float) -> dict[str, Any]:
 
 
 def _step(share: FactorShare, at: float) -> dict[str, Any]:
-    own = share.name == PROGRAMS
-    side = "" if own else f" ({share.leg.removeprefix('settings of ').partition(',')[0]})"
+    own = share.side is None
+    side = "" if own else f" ({share.side})"
     low, high = share.interval or (None, None)
-    noise = low is not None and high is not None and low <= 1 <= high
     both = share.first is not None and share.last is not None and abs(share.first - share.last) > 1e-3
-    changed = ", ".join(f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in share.settings.items())
     return {
         "part": share.name + side,
-        "changed": changed,
+        "changed": changes(share.settings),
         "from": at,
         "to": at * share.ratio,
         "factor": share.ratio,
@@ -72,7 +74,7 @@ def _step(share: FactorShare, at: float) -> dict[str, Any]:
         "first": share.first,
         "last": share.last,
         "bound": share.bound,
-        "hue": UNDECIDED if noise else OWN if own else MORE if share.ratio >= 1 else LESS,
+        "hue": UNDECIDED if not share.decided else OWN if own else MORE if share.ratio >= 1 else LESS,
         "_kind": "step",
         "_low": low and at * low,
         "_high": high and at * high,

@@ -1,100 +1,65 @@
 """An explanation for people: a sentence, tables. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.cost import APP
 from tandem.analysis.stack import OFF
+from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
+from tandem.record.window import Verdict
 from tandem.report.parts import conditions_line, ending, settings, table
-from tandem.studies.explain.cells import BEHIND
-from tandem.studies.explain.conclusions import (
-    Bound,
-    CellFigures,
-    Crossing,
-    Explained,
-    Explanation,
-    FactorShare,
-    LegShare,
-)
-from tandem.studies.explain.design import PROGRAMS
-from tandem.studies.explain.waterfall import NAME
+from tandem.studies.explain.conclusions import Cell, Crossing, Explained, Explanation, FactorShare, noise
+from tandem.studies.explain.pictures import FILE
 from tandem.wording import limited_by, number, times
 
-STATES = {
-    "ok": "",
-    "held back": "held back by the laboratory",
-    "cannot be": "cannot be measured",
-    "no figures": "no figures",
+NONE = {
+    Verdict.OK: "",
+    Verdict.FAILED: "cannot be measured",
+    Verdict.INVALID: "no figures",
+    Verdict.VOID: "no figures",
 }
+"""Of a cell."""
+CPU = "application CPU per request: below 1 is cheaper"
 
 
 def _span(interval: tuple[float, float] | None) -> str:
     return "–" if interval is None else " to ".join(times(end).removeprefix("× ") for end in interval)
 
 
-def _decided(share: FactorShare) -> bool:
-    return share.interval is None or not share.interval[0] <= 1 <= share.interval[1]
-
-
-def bounds(told: Explained) -> dict[str, Bound]:
-    """Leg of settings -> which side the ratio of all of them, and of a group, lies on: where the database or the pooler
-    limited the one end and not the other, that end would have been higher. Of two such ends nothing is said."""
-    found = told.goodput()
-    if found is None:
-        return {}
-    own = next(share for share in found.factors if share.name == PROGRAMS)
-    out: dict[str, Bound] = {}
-    for leg, outer in ((found.legs[0], told.cells[0]), (found.legs[-1], told.cells[-1])):
-        far = {*(outer.bottleneck or "").split("+")} <= {*BEHIND}
-        near = f"{leg.name.partition(', ')[2]} equal" in own.behind
-        if near != far:
-            # The first leg ends at the equal cell, the last one begins there.
-            out[leg.name] = "at least" if near == (leg is found.legs[0]) else "at most"
-    return out
-
-
-def bound_of(told: Explained, share: FactorShare) -> Bound | None:
-    """Its own bound, or that of its leg where it is a group."""
-    return share.bound or (bounds(told).get(share.leg) if share.members else None)
-
-
 def _units(found: Explanation) -> Iterator[FactorShare]:
     """What a sentence names: groups, and the factors that are in none."""
-    inside = {(group.leg, member) for group in found.groups for member in group.members}
     for leg in found.legs:
-        yield from (group for group in found.groups if group.leg == leg.name)
-        yield from (f for f in found.factors if f.leg == leg.name and (f.leg, f.name) not in inside)
+        groups, factors = found.of_leg(leg)
+        inside = {member for group in groups for member in group.members}
+        yield from groups
+        yield from (factor for factor in factors if factor.name not in inside)
 
 
 def sentence(told: Explained) -> str:
     """The answer: what the gap is the product of, in words."""
-    found = told.goodput()
-    if found is None:
+    found, gap = told.of(), told.gap()
+    if found is None or gap is None:
         return f"{told.b} against {told.a}: not explained: one end has no figures"
-    units = list(_units(found))
-    parts = [
-        f"{times(share.ratio, bound_of(told, share))} from {share.words}"
-        for share in units
-        if share.name != PROGRAMS and _decided(share)
-    ]
-    small = [share for share in units if share.name != PROGRAMS and not _decided(share)]
-    if small:
-        ratio = 1.0
-        for share in small:
-            ratio *= share.ratio
-        names = ", ".join(f"{share.name} of {share.leg[len('settings of ')]}" for share in small)
+    units = [share for share in _units(found) if share.side is not None]
+    parts = [f"{times(share.ratio, share.bound)} from {share.words}" for share in units if share.decided]
+    if small := [share for share in units if not share.decided]:
+        names = ", ".join(f"{share.name} of {share.side}" for share in small)
+        ratio = math.prod(share.ratio for share in small)
         parts.append(f"{times(ratio)} from factors within noise ({names})")
-    own = next(share for share in units if share.name == PROGRAMS)
-    doubt = "" if _decided(own) else ", which is within noise"
+    own = found.programs
+    doubt = "" if own.decided else ", which is within noise"
     parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}{_behind(own)}")
     product = " ".join(parts)
-    if found.noise:
-        return f"{told.b} against {told.a}: no gap to explain ({times(found.gap)}, within noise) = {product}"
-    return f"{told.b} against {told.a}: {times(found.gap)} = {product}"
+    if noise(gap):
+        return f"{told.b} against {told.a}: no gap to explain ({times(gap.ratio)}, within noise) = {product}"
+    return f"{told.b} against {told.a}: {times(gap.ratio)} = {product}"
 
 
 def _behind(own: FactorShare) -> str:
@@ -107,59 +72,35 @@ def _behind(own: FactorShare) -> str:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """Of a list of results."""
-    if conclusions["gap"] is None:
-        return f"{conclusions['b']} against {conclusions['a']}: not explained"
-    noise = ", within noise" if conclusions["noise"] else ""
-    return f"{conclusions['b']} against {conclusions['a']}: {times(float(conclusions['gap']))}{noise}"
+    gaps = [Contrast.model_validate(one) for one in conclusions["contrasts"]]
+    gap = next((one for one in gaps if one.metric == GOODPUT), None)
+    pair = f"{conclusions['b']} against {conclusions['a']}"
+    if gap is None:
+        return f"{pair}: not explained"
+    return f"{pair}: {times(gap.ratio)}{', within noise' if noise(gap) else ''}"
 
 
-def _settings(share: FactorShare) -> str:
-    if share.members:
-        return " and ".join(share.members)
-    return ", ".join(f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in share.settings.items())
-
-
-def factor_table(
-    found: Explanation, title: str = "goodput", bounds: Mapping[str, Bound] | None = None
-) -> Table:
-    """What a ratio is the product of. bounds: of whole legs, and of their groups."""
-    whole = bounds or {}
+def factor_table(told: Explained, found: Explanation, title: str = "goodput") -> Table:
+    """What a ratio is the product of."""
     columns = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
     out = table(title, *columns, left=columns[:3])
     for leg in found.legs:
-        rows = [g for g in found.groups if g.leg == leg.name]
-        rows += [f for f in found.factors if f.leg == leg.name]
-        for share in rows:
-            name = "" if share.name == PROGRAMS else f"all of {share.name}" if share.members else share.name
-            mark = " *" if share.parted else ""
-            out.add_row(
-                leg.name,
-                name,
-                _settings(share),
-                times(share.ratio, share.bound or (whole.get(leg.name) if share.members else None)),
-                _span(share.interval),
-                times(share.first),
-                times(share.last) + mark,
-            )
-        if len(rows) > 1:
-            out.add_row(
-                f"all {leg.name}",
-                "",
-                _orders(leg),
-                times(leg.ratio, whole.get(leg.name)),
-                _span(leg.interval),
-                "",
-                "",
-            )
-    out.add_row("B / A", "", "", times(found.gap), _span(found.interval), "", "")
+        groups, factors = found.of_leg(leg)
+        for share in (*groups, *factors):
+            name = "" if leg.side is None else f"all of {share.name}" if share.members else share.name
+            ratio, last = times(share.ratio, share.bound), times(share.last) + (" *" if share.parted else "")
+            out.add_row(leg.name, name, share.change, ratio, _span(share.interval), times(share.first), last)
+        if len(groups) + len(factors) > 1:
+            left = f"{leg.left_out} of {leg.orders + leg.left_out} orders left out" if leg.left_out else ""
+            ratio = times(leg.ratio, leg.bound)
+            out.add_row(f"all {leg.name}", "", left, ratio, _span(leg.interval), "", "")
+    gap = told.gap(found.metric)
+    assert gap is not None  # of what is explained
+    out.add_row("B / A", "", "", times(gap.ratio), _span(gap.interval), "", "")
     return out
 
 
-def _orders(leg: LegShare) -> str:
-    return f"{leg.left_out} of {leg.orders + leg.left_out} orders left out" if leg.left_out else ""
-
-
-def _cells(cells: Sequence[CellFigures]) -> Table:
+def _cells(told: Explained) -> Table:
     columns = (
         "cell",
         "starts",
@@ -172,23 +113,24 @@ def _cells(cells: Sequence[CellFigures]) -> Table:
         "",
     )
     out = table("cells", *columns, left=("cell", "limited by", ""))
-    for cell in cells:
-        bound = "≥ " if cell.state == "held back" else ""
+    for cell in told.cells:
+        rate = told.figure(cell)
+        mean = rate.mean or 0
         out.add_row(
             cell.label,
             str(cell.starts),
-            bound + number(cell.goodput_rps, 0 if (cell.goodput_rps or 0) >= 100 else 1),
+            ("≥ " if cell.held_back else "") + number(rate.mean, 0 if mean >= 100 else 1),
             "–" if cell.sd_ln is None else f"{cell.sd_ln:.0%}",
-            number(cell.app_cpu_us_per_request),
+            number(told.mean(cell, APP)),
             number(cell.statements_per_request, 1),
             number(cell.db_rtt_loaded_ms, 1),
-            limited_by(cell.bottleneck),
-            STATES[cell.state],
+            limited_by(rate.limit),
+            "held back by the laboratory" if cell.held_back else NONE[rate.verdict],
         )
     return out
 
 
-def model_table(cells: Sequence[CellFigures]) -> Table:
+def model_table(told: Explained) -> Table:
     """Of the cells that have a prediction."""
     columns = (
         "cell",
@@ -201,7 +143,7 @@ def model_table(cells: Sequence[CellFigures]) -> Table:
         "limit in the model",
     )
     out = table("the model beside the cells", *columns, left=("cell", "limit in the model"))
-    for cell in cells:
+    for cell in told.cells:
         if (model := cell.model) is not None:
             out.add_row(
                 cell.label,
@@ -209,14 +151,14 @@ def model_table(cells: Sequence[CellFigures]) -> Table:
                 number(model.usable_connections),
                 number(model.distance_ms, 1),
                 number(model.predicted.throughput_rps),
-                number(cell.goodput_rps),
+                number(told.mean(cell)),
                 f"{model.off:+.0%}",
                 limited_by(model.predicted.limited_by),
             )
     return out
 
 
-def differing(cells: Sequence[CellFigures]) -> list[str]:
+def differing(cells: Sequence[Cell]) -> list[str]:
     """The cells whose prediction is more than 10 % off, with what may explain it."""
     return [
         f"the model is {cell.model.off:+.0%} off for {cell.label}: {'; '.join(cell.model.likely)}"
@@ -225,57 +167,53 @@ def differing(cells: Sequence[CellFigures]) -> list[str]:
     ]
 
 
-def _crossing(crossing: Crossing, cells: dict[str, CellFigures]) -> Table:
+def _crossing(told: Explained, crossing: Crossing) -> Table:
     held = f"; {crossing.held}" if crossing.held else ""
     title = f"{crossing.factor} and {crossing.other} depend on each other{held}"
     out = table(title, "", f"before {crossing.other}", f"after {crossing.other}", left=("",))
-
-    def told(label: str) -> str:
-        cell = cells[label]
-        return f"{number(cell.goodput_rps, 1)}/s, {limited_by(cell.bottleneck)}"
-
-    none, one, other, both = crossing.cells
-    out.add_row(f"before {crossing.factor}", told(none), told(other))
-    out.add_row(f"after {crossing.factor}", told(one), told(both))
+    figures = {cell.label: told.figure(cell) for cell in told.cells}
+    corners = [figures[label] for label in crossing.cells]
+    none, one, other, both = [f"{number(at.mean, 1)}/s, {limited_by(at.limit)}" for at in corners]
+    out.add_row(f"before {crossing.factor}", none, other)
+    out.add_row(f"after {crossing.factor}", one, both)
     return out
 
 
 def report(result: Result[Explained]) -> Group:
     """The sentence, the factors of goodput and of CPU, the cells, and what a reader has to know."""
     told = result.conclusions
-    found = told.goodput()
+    found, cpu, modelled = told.of(), told.of(APP), any(cell.model for cell in told.cells)
     parts: list[Table | Text] = [Text(sentence(told), style="bold"), Text(conditions_line(result.request))]
     if told.source:
         parts.append(Text(f"settings as published: {told.source}", style="dim"))
     if found is not None:
-        parts.append(factor_table(found, bounds=bounds(told)))
-        by_label = {cell.label: cell for cell in told.cells}
-        parts += [_crossing(crossing, by_label) for crossing in told.crossings]
-    if told.cpu is not None:
-        parts.append(factor_table(told.cpu, "application CPU per request: below 1 is cheaper"))
-    parts.append(_cells(told.cells))
-    if any(cell.model for cell in told.cells):
-        parts.append(model_table(told.cells))
-        parts += [Text(line, style="yellow") for line in differing(told.cells)]
+        parts += [factor_table(told, found), *(_crossing(told, crossing) for crossing in told.crossings)]
+    if cpu is not None:
+        parts.append(factor_table(told, cpu, CPU))
+    parts.append(_cells(told))
+    if modelled:
+        parts += [model_table(told), *(Text(line, style="yellow") for line in differing(told.cells))]
     notes = [
         "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B / A",
         f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); that of B / A for it alone",
     ]
     if found is not None and found.sd_ln is not None:
         notes.append(
-            f"a start scatters by {found.sd_ln:.0%} ({found.freedom} degrees of freedom); figure: {NAME}"
+            f"a start scatters by {found.sd_ln:.0%} ({found.freedom} degrees of freedom); figure: {FILE}"
         )
     if found is not None and any(share.parted for share in found.factors):
         notes.append(
             "*: first and last are further apart than chance allows: the effect depends on the other factors"
         )
-    if found is not None and (bounds(told) or any(share.bound for share in found.factors)):
+    if found is not None and (
+        any(leg.bound for leg in found.legs) or any(share.bound for share in found.factors)
+    ):
         notes.append(
             "≥, ≤, about: a bound. The generator, the proxy or the latency proxy held back a cell, or a cell has no figures; for the"
             " programs, and for all settings of a side, also where"
             " the database or PgBouncer limited one"
         )
-    if any(cell.model for cell in told.cells):
+    if modelled:
         notes.append(
             "model: a closed queueing network of each cell, from the round trips, connections, distance and CPU times that"
             " its own windows counted (docs/reference/crossover-and-advice.md)"

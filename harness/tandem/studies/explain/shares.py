@@ -1,22 +1,26 @@
 """Divides a ratio into its factors' shares, exact in their logarithms. Pure."""
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from tandem.analysis.block_model import CellMeans
+from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ratios import CONFIDENCE, Floats
-from tandem.studies.explain.cells import CellWindows, Figure, goodput
+from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import Contrast
 from tandem.studies.explain.conclusions import (
+    PROGRAMS,
     Bound,
     Crossing,
     Explanation,
     FactorShare,
     Interval,
     LegShare,
+    changes,
 )
-from tandem.studies.explain.design import PROGRAMS, Leg
+from tandem.studies.explain.design import Leg
 
 ROUNDING = 1e-9
 """So little is no difference."""
@@ -29,201 +33,244 @@ def step(start: str, end: str) -> Steps:
     return {} if start == end else {start: -1.0, end: 1.0}
 
 
-class _Ratios:
-    """Ratios of fitted cells. tested: how many intervals a table has."""
+@dataclass(frozen=True)
+class Limits:
+    """Labels of cells whose figures say less than others'."""
 
-    def __init__(self, cells: CellMeans, place: dict[str, int], held_back: set[str], tested: int) -> None:
-        self.cells, self.place, self.held_back = cells, place, held_back
-        self.level = 1 - (1 - CONFIDENCE) / tested
+    held_back: Collection[str] = ()
+    """By the laboratory: their rates are lower bounds."""
+    behind: Mapping[str, str] = field(default_factory=dict)
+    """Cell -> what limited it behind the program."""
+    unknown: Collection[str] = ()
+    """Those that have no figures, though they can be measured."""
 
-    def _row(self, steps: Steps) -> Floats | None:
-        """As weights of the fitted cells; None where one is missing."""
-        if not steps.keys() <= self.place.keys():
-            return None
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Cells of one metric with the blocks' effects averaged out. place: label -> where it stands."""
+
+    cells: CellMeans
+    place: dict[str, int]
+
+    def knows(self, steps: Steps) -> bool:
+        return steps.keys() <= self.place.keys()
+
+    def ln(self, label: str) -> float:
+        return float(self.cells.means[self.place[label]])
+
+    def ratio(self, steps: Steps, confidence: float = CONFIDENCE) -> tuple[float, Interval | None]:
+        """With its interval. The cells have to be there."""
         row = np.zeros(len(self.place))
         for label, weight in steps.items():
             row[self.place[label]] = weight
-        return row
-
-    def known(self, steps: Steps) -> float | None:
-        """The ratio; None where a cell is missing."""
-        row = self._row(steps)
-        return None if row is None else math.exp(self.cells.estimate(row)[0])
-
-    def ratio(self, steps: Steps, confidence: float) -> tuple[float, Interval | None]:
-        """With its interval. The cells have to be there."""
-        row = self._row(steps)
-        assert row is not None
         ln, error = self.cells.estimate(row)
         half = self.cells.half_width(error, confidence)
         return math.exp(ln), None if half is None else (math.exp(ln - half), math.exp(ln + half))
 
-    def apart(self, first: Steps, last: Steps) -> bool:
-        """Whether two steps differ by more than chance."""
-        distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
-        if self._row(distance) is None:
-            return False
-        _, interval = self.ratio(distance, self.level)
-        return interval is not None and (interval[0] > 1 + ROUNDING or interval[1] < 1 - ROUNDING)
+    def mean(self, label: str) -> tuple[float, Interval | None]:
+        """Of a cell, in the metric's own unit."""
+        return self.ratio({label: 1.0})
 
-    def bound(self, steps: Steps, behind: Container[str] = ()) -> Bound | None:
+    def known(self, steps: Steps) -> float | None:
+        """The ratio; None where a cell is missing."""
+        return self.ratio(steps)[0] if self.knows(steps) else None
+
+
+def fitted(values: Iterable[tuple[str, int, float]]) -> Fitted | None:
+    """values: label, block and logarithm of each good start. None where blocks do not hang together, or nothing is known."""
+    found = list(values)
+    place = {label: number for number, label in enumerate(dict.fromkeys(label for label, _, _ in found))}
+    try:
+        cells, blocks = [place[label] for label, _, _ in found], [block for _, block, _ in found]
+        return Fitted(fit([ln for _, _, ln in found], cells, blocks), place)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The shares of one table. level: the confidence of each of its intervals."""
+
+    fit: Fitted
+    limits: Limits
+    level: float
+
+    def bound(self, steps: Steps, behind: Collection[str] = ()) -> Bound | None:
         """Which side a ratio lies on: a cell that was held back, or was limited behind the program, would have been
         higher."""
-        held_back = (label in self.held_back or label in behind for label in steps)
-        signs = {weight > 0 for weight, held in zip(steps.values(), held_back, strict=True) if held}
+        signs = {
+            weight > 0 for label, weight in steps.items() if label in self.limits.held_back or label in behind
+        }
         if not signs:
             return None
         return "unknown" if len(signs) > 1 else "at least" if True in signs else "at most"
 
-    def programs(self, steps: Steps, behind: dict[str, str]) -> FactorShare:
-        """From the one program to the other. behind: cell -> the limit that stands behind it."""
-        words = "the two stacks themselves"
-        found = self.share(steps, steps, steps, name=PROGRAMS, leg=PROGRAMS, words=words, behind=behind)
-        return found.model_copy(update={"bound": self.bound(steps, behind)})
-
     def share(
-        self, steps: Steps, first: Steps, last: Steps, hint: bool = False, **told: object
+        self, steps: Steps, first: Steps, last: Steps, bound: Bound | None = None, **told: object
     ) -> FactorShare:
-        """first, last: the steps at the beginning and at the end of the leg. hint: nothing is known of its side."""
-        ratio, interval = self.ratio(steps, self.level)
+        """first, last: the steps at the beginning and at the end of the leg. bound: where another one than that of the
+        steps is known."""
+        ratio, interval = self.fit.ratio(steps, self.level)
         return FactorShare(
             ratio=ratio,
             interval=interval,
-            first=self.known(first),
-            last=self.known(last),
-            parted=self.apart(first, last),
-            bound="unknown" if hint else self.bound(steps),
+            first=self.fit.known(first),
+            last=self.fit.known(last),
+            parted=self._apart(first, last),
+            bound=bound or self.bound(steps),
             **told,  # type: ignore[arg-type]
         )
+
+    def _apart(self, first: Steps, last: Steps) -> bool:
+        """Whether two steps differ by more than chance."""
+        distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
+        if not self.fit.knows(distance):
+            return False
+        _, interval = self.fit.ratio(distance, self.level)
+        return interval is not None and (interval[0] > 1 + ROUNDING or interval[1] < 1 - ROUNDING)
+
+    def programs(self, start: str, end: str) -> FactorShare:
+        """From the one program to the other, with equal settings."""
+        steps, words = step(start, end), "the two stacks themselves"
+        behind = {label: limit for label in (start, end) if (limit := self.limits.behind.get(label))}
+        bound = self.bound(steps, behind)
+        return self.share(steps, steps, steps, bound, name=PROGRAMS, side=None, words=words, behind=behind)
 
 
 class _Walk:
     """A leg with the cells that have figures."""
 
-    def __init__(self, leg: Leg, words: dict[str, str], measured: CellWindows, place: dict[str, int]) -> None:
-        self.leg, self.words = leg, words
-        missing = {state for state in leg.orders().states if leg.label(state) not in place}
+    def __init__(self, leg: Leg, words: dict[str, str], table: _Table) -> None:
+        self.leg, self.words, self.table = leg, words, table
+        missing = {state for state in leg.orders().states if leg.label(state) not in table.fit.place}
         self.orders = leg.orders(missing)
-        self.hint = any(measured.state(leg.label(state)) == "no figures" for state in missing)
+        self.hint = any(leg.label(state) in table.limits.unknown for state in missing)
         self.start, self.end = (leg.label(corner) for corner in leg.corners)
 
-    def _share(self, ratios: _Ratios, bits: int, weights: Floats, **told: object) -> FactorShare:
-        leg = self.leg
-        return ratios.share(
-            {leg.label(state): float(weight) for state, weight in enumerate(weights) if weight},
-            step(self.start, leg.label(bits)),
-            step(leg.label(self.orders.all & ~bits), self.end),
-            self.hint,
-            leg=leg_name(leg),
+    def _share(self, bits: int, weights: Floats, bound: Bound | None = None, **told: object) -> FactorShare:
+        label = self.leg.label
+        return self.table.share(
+            {label(state): float(weight) for state, weight in enumerate(weights) if weight},
+            step(self.start, label(bits)),
+            step(label(self.orders.all & ~bits), self.end),
+            "unknown" if self.hint else bound,
+            side=self.leg.side,
             **told,
         )
 
-    def factors(self, ratios: _Ratios) -> list[FactorShare]:
-        weights = self.orders.weights()
-        found = []
+    def factors(self) -> list[FactorShare]:
+        weights, found = self.orders.weights(), []
         for bit, factor in enumerate(self.leg.factors):
             pairs = factor.settings.items()
             settings = {name: pair if self.leg.own_first else pair[::-1] for name, pair in pairs}
-            changes = ", ".join(
-                f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in settings.items()
-            )
-            words = self.words.get(factor.name, changes)
+            words = self.words.get(factor.name, changes(settings))
             found.append(
-                self._share(ratios, 1 << bit, weights[bit], name=factor.name, words=words, settings=settings)
+                self._share(1 << bit, weights[bit], name=factor.name, words=words, settings=settings)
             )
         return found
 
-    def groups(self, ratios: _Ratios) -> list[FactorShare]:
-        weights = self.orders.weights()
-        found = []
+    def groups(self) -> list[FactorShare]:
+        """Their bound is their own, or else that of the leg."""
+        weights, found = self.orders.weights(), []
         for name, bits in self.leg.groups.items():
             inside = [bit for bit in range(len(self.leg.factors)) if bits >> bit & 1]
             members = [self.leg.factors[bit].name for bit in inside]
             words = self.words.get(name, " and ".join(members))
-            whole = weights[inside].sum(axis=0)
-            found.append(self._share(ratios, bits, whole, name=name, words=words, members=members))
+            one = self._share(bits, weights[inside].sum(axis=0), name=name, words=words, members=members)
+            found.append(one.model_copy(update={"bound": one.bound or self._bound()}))
         return found
 
-    def whole(self, ratios: _Ratios) -> LegShare:
-        ratio, interval = ratios.ratio(step(self.start, self.end), ratios.level)
+    def _bound(self) -> Bound | None:
+        """Of all its settings: what stands behind the programs limited the one end and not the other."""
+        outer, equal = (self.start, self.end)[:: 1 if self.leg.own_first else -1]
+        near, far = (label in self.table.limits.behind for label in (equal, outer))
+        return None if near == far else "at least" if near == self.leg.own_first else "at most"
+
+    def whole(self) -> LegShare:
+        ratio, interval = self.table.fit.ratio(step(self.start, self.end), self.table.level)
         return LegShare(
-            name=leg_name(self.leg),
+            side=self.leg.side,
+            implementation=self.leg.variant.implementation,
             ratio=ratio,
             interval=interval,
             orders=self.orders.count,
             left_out=self.leg.orders().count - self.orders.count,
+            bound=self._bound(),
         )
 
 
 def explanation(
-    legs: Sequence[Leg], words: Sequence[dict[str, str]], measured: CellWindows, figure: Figure
+    legs: Sequence[Leg],
+    words: Sequence[dict[str, str]],
+    found: Fitted | None,
+    limits: Limits = NO_LIMITS,
+    metric: str = GOODPUT,
 ) -> Explanation | None:
-    """None where a leg cannot be walked from its beginning to its end."""
-    fitted = measured.model(figure)
-    if fitted is None:
+    """None where a leg cannot be walked from its beginning to its end. words: of A and B: factor or group -> what it is called."""
+    if found is None:
         return None
-    cells, place = fitted
-    a, b = (_Walk(leg, own, measured, place) for leg, own in zip(legs, words, strict=True))
+    tested = sum(len(leg.factors) for leg in legs) + 1
+    table = _Table(found, limits, 1 - (1 - CONFIDENCE) / tested)
+    a, b = (_Walk(leg, own, table) for leg, own in zip(legs, words, strict=True))
     if not a.orders.count or not b.orders.count:
         return None
-    # A rate that was held back would have been higher; of what a request costs nothing follows from that.
-    held_back = measured.held_back if figure is goodput else set()
-    ratios = _Ratios(cells, place, held_back, sum(len(leg.factors) for leg in legs) + 1)
-    ends = (a.end, b.start) if figure is goodput else ()
-    behind = {label: measured.bottleneck(label) or "" for label in ends if measured.behind(label)}
-    programs = ratios.programs(step(a.end, b.start), behind)
-    middle = LegShare(name=PROGRAMS, ratio=programs.ratio, interval=programs.interval, orders=1, left_out=0)
-    gap, interval = ratios.ratio(step(a.start, b.end), CONFIDENCE)
+    programs = table.programs(a.end, b.start)
+    middle = LegShare(
+        side=None, implementation="", ratio=programs.ratio, interval=programs.interval, orders=1, left_out=0
+    )
     return Explanation(
-        gap=gap,
-        interval=interval,
-        noise=interval is not None and interval[0] <= 1 <= interval[1],
-        sd_ln=cells.sd,
-        freedom=cells.freedom,
-        legs=[a.whole(ratios), middle, b.whole(ratios)],
-        factors=[*a.factors(ratios), programs, *b.factors(ratios)],
-        groups=[*a.groups(ratios), *b.groups(ratios)],
+        metric=metric,
+        sd_ln=found.cells.sd,
+        freedom=found.cells.freedom,
+        legs=[a.whole(), middle, b.whole()],
+        factors=[*a.factors(), programs, *b.factors()],
+        groups=[*a.groups(), *b.groups()],
     )
 
 
-def leg_name(leg: Leg) -> str:
-    return f"settings of {'AB'[leg.side]}, {leg.variant.implementation}"
+def gap(legs: Sequence[Leg], found: Fitted, blocks: int, metric: str = GOODPUT) -> Contrast:
+    """B by A, each with its own settings."""
+    (start, _), (_, end) = ([leg.label(corner) for corner in leg.corners] for leg in legs)
+    ratio, interval = found.ratio(step(start, end))
+    a, b = (leg.variant.label for leg in legs)
+    return Contrast(
+        metric=metric, of=b, to=a, coordinates={"settings": "own"}, ratio=ratio, interval=interval, n=blocks
+    )
 
 
-def crossings(legs: Sequence[Leg], found: Explanation, measured: CellWindows) -> list[Crossing]:
+def crossings(legs: Sequence[Leg], explained: Explanation, found: Fitted) -> list[Crossing]:
     """For each factor whose first and last step part: the other factor that it depends on most, in four cells."""
-    means = {label: math.log(mean) for label, mean in measured.means(goodput).items()}
-    parted = {(share.leg, share.name) for share in found.factors if share.parted}
-    out: list[Crossing] = []
-    told: set[tuple[int, ...]] = set()
+    parted = {(share.side, share.name) for share in explained.factors if share.parted}
+    out: dict[tuple[str, int, int], Crossing] = {}
     for leg in legs:
-        everything = leg.corners[1]
         for bit, factor in enumerate(leg.factors):
-            if (leg_name(leg), factor.name) not in parted:
+            if (leg.side, factor.name) not in parted:
                 continue
-            candidates = []
-            for other in range(len(leg.factors)):
-                for rest in {0, everything & ~(1 << bit) & ~(1 << other)} if other != bit else ():
-                    states = (rest, rest | 1 << bit, rest | 1 << other, rest | 1 << bit | 1 << other)
-                    labels = [leg.label(state) for state in states]
-                    if all(label in means for label in labels):
-                        none, one, two, both = (means[label] for label in labels)
-                        candidates.append((abs(both - one - two + none), other, rest, labels))
+            candidates = list(_candidates(leg, bit, found))
             if not candidates:
                 continue
-            _, other, rest, labels = max(candidates, key=lambda found: found[0])
-            pair = (leg.side, *sorted((bit, other)))
-            if pair in told:
-                continue
-            told.add(pair)
-            others = len(leg.factors) > 2
+            _, other, rest, labels = max(candidates, key=lambda one: one[0])
             kept = "the others as they are" if (rest == 0) == leg.own_first else "the others equal"
-            out.append(
-                Crossing(
-                    factor=factor.name,
-                    other=leg.factors[other].name,
-                    held=kept if others else "",
-                    cells=labels,
-                )
+            crossing = Crossing(
+                factor=factor.name,
+                other=leg.factors[other].name,
+                held=kept if len(leg.factors) > 2 else "",
+                cells=labels,
             )
-    return out
+            out.setdefault((leg.side, min(bit, other), max(bit, other)), crossing)
+    return list(out.values())
+
+
+def _candidates(leg: Leg, bit: int, found: Fitted) -> Iterable[tuple[float, int, int, list[str]]]:
+    """How much a factor depends on another one, that one, the state of the rest, and the four cells."""
+    everything = leg.corners[1]
+    for other in range(len(leg.factors)):
+        for rest in {0, everything & ~(1 << bit) & ~(1 << other)} if other != bit else ():
+            states = (rest, rest | 1 << bit, rest | 1 << other, rest | 1 << bit | 1 << other)
+            labels = [leg.label(state) for state in states]
+            if all(label in found.place for label in labels):
+                none, one, two, both = (found.ln(label) for label in labels)
+                yield abs(both - one - two + none), other, rest, labels

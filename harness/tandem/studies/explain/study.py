@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
@@ -10,24 +9,24 @@ from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import Study
+from tandem.facts.metric import GOODPUT
 from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 from tandem.studies.explain import pictures as drawn
 from tandem.studies.explain import report as tables
-from tandem.studies.explain import waterfall
-from tandem.studies.explain.cells import CellWindows, cell_figures, cpu, goodput
-from tandem.studies.explain.conclusions import CellFigures, Explained, Explanation
+from tandem.studies.explain.cells import Cells, Measured, cell_of, estimates, fits, limits, measured, modelled
+from tandem.studies.explain.conclusions import Cell, Explained
 from tandem.studies.explain.conditions import CONDITIONS, LIMITS, check_path
 from tandem.studies.explain.design import ExplainOptions, check_groups, effective, legs
-from tandem.studies.explain.model import modelled
-from tandem.studies.explain.shares import crossings, explanation
+from tandem.studies.explain.shares import crossings, explanation, gap
 
 LEAST = 2
 """Good starts of a cell; one that has fewer after the last block is made once more."""
 AGAIN = " (again)"
+"""What the name of a trial has behind its label, where a block has the cell twice."""
 
 
 class Explain(Study[Explained]):
@@ -63,15 +62,16 @@ class Explain(Study[Explained]):
     def outline(self) -> list[list[TrialSpec]]:
         # A share of three factors needs 1.4 times as many starts of the ends as of the rest to be as sharp as it can be.
         more = self.corners if len(self._cells) > len(self.corners) else []
-        even = [*self._cells, *(label + AGAIN for label in more)]
+        once = [(label, label) for label in self._cells]
+        twice = [*once, *((label, label + AGAIN) for label in more)]
         orders = zip(
-            complete_blocks(list(self._cells), self.asked.blocks, self.request.seed),
-            complete_blocks(even, self.asked.blocks, self.request.seed),
+            complete_blocks(once, self.asked.blocks, self.request.seed),
+            complete_blocks(twice, self.asked.blocks, self.request.seed),
             strict=True,
         )
         return [
-            [self._trial(name, number) for name in (twice if number % 2 == 0 else once)]
-            for number, (once, twice) in enumerate(orders, start=1)
+            [fresh_start(self.timing, number, *one) for one in (both if number % 2 == 0 else single)]
+            for number, (single, both) in enumerate(orders, start=1)
         ]
 
     def ahead(self, expected_s: float) -> list[str]:
@@ -84,108 +84,90 @@ class Explain(Study[Explained]):
             "--blocks 3",
         )
 
-    def _trial(self, name: str, block: int) -> TrialSpec:
-        return fresh_start(self.timing, block, name.removesuffix(AGAIN), name)
-
     def plan(self) -> Blocks:
         """A void start costs its cell one value and no other: the blocks are fitted, so none is made again as a whole. A
         cell with too few gets one more start, beside the ends in a block of its own."""
         made: list[Trial] = []
         for block in self.outline():
             made += yield block
-        measured = CellWindows(list(self._cells), made, {})
         few = [
             label
-            for label in self._cells
-            if len(measured.good[label]) < LEAST
-            and any(trial.verdict is Verdict.VOID for trial in measured.trials[label])
+            for label, cell in measured(self.variants, made, {}).items()
+            if len(cell.starts) < LEAST and any(trial.verdict is Verdict.VOID for trial in cell.trials)
         ]
         if few:
-            yield [
-                self._trial(label, self.asked.blocks + 1) for label in dict.fromkeys([*few, *self.corners])
-            ]
+            again = dict.fromkeys([*few, *self.corners])
+            yield [fresh_start(self.timing, self.asked.blocks + 1, label) for label in again]
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Explained]:
-        measured = CellWindows(list(self._cells), trials, baselines.ceilings_rps)
-        words = self.asked.words
-        by_rate = explanation(self.legs, words, measured, goodput)
-        ends = [label for label in self.corners if not measured.good[label]]
-        reasons = [f"{label}: {measured.reason(label)}" for label in ends]
+        cells = measured(self.variants, trials, baselines.ceilings_rps)
+        found = self._explained(cells)
+        ends = [cells[label] for label in self.corners if not cells[label].starts]
+        reasons = [f"{end.variant.label}: {end.reason}" for end in ends]
         verdict = Verdict.OK
-        if by_rate is None:
-            wrong = any(
-                t.verdict in (Verdict.INVALID, Verdict.FAILED) for e in ends for t in measured.trials[e]
-            )
+        if found.of() is None:
+            wrong = any(end.verdict in (Verdict.INVALID, Verdict.FAILED) for end in ends)
             verdict = Verdict.INVALID if wrong else Verdict.VOID
             reasons = reasons or ["no path leads from one end to the other through cells that have figures"]
         return Concluded(
             verdict=verdict,
             reasons=reasons,
-            findings=[*self._without(measured), *warnings(trials)],
-            conclusions=self._explained(measured, by_rate),
+            findings=[*_without(cells), *warnings(trials)],
+            conclusions=found,
         )
 
-    def _explained(self, measured: CellWindows, by_rate: Explanation | None) -> Explained:
-        cells = [
-            cell_figures(
-                label, cell.implementation, effective(self.catalog, self.request, self.asked, cell), measured
-            )
-            for label, cell in self._cells.items()
-        ]
-        for figure, field in ((goodput, "goodput_rps"), (cpu, "app_cpu_us_per_request")):
-            means = measured.means(figure)
-            cells = [cell.model_copy(update={field: means.get(cell.label)}) for cell in cells]
-        cells = [self._beside_its_model(cell, measured) for cell in cells]
-        nothing: dict[str, Any] = {
-            **dict.fromkeys(("gap", "interval", "noise", "sd_ln")),
-            "freedom": 0,
-            "legs": [],
-            "factors": [],
-            "groups": [],
+    def _explained(self, cells: Cells) -> Explained:
+        every, under = fits(cells), limits(cells)
+        explained = {
+            metric: one
+            for metric, fit in every.items()
+            if (one := explanation(self.legs, self.asked.words, fit, under[metric], metric))
         }
+        rates = every[GOODPUT].place if GOODPUT in every else {}
         a, b = self.request.variants
         return Explained(
-            **(nothing if by_rate is None else dict(by_rate)),
+            estimates=list(estimates(cells, every)),
+            contrasts=[gap(self.legs, every[metric], self.asked.blocks, metric) for metric in explained],
             a=a.label,
             b=b.label,
-            cpu=explanation(self.legs, self.asked.words, measured, cpu),
-            cells=cells,
-            crossings=[] if by_rate is None else crossings(self.legs, by_rate, measured),
+            explanations=list(explained.values()),
+            cells=[
+                self._cell(cell, every[GOODPUT].mean(label)[0] if label in rates else None)
+                for label, cell in cells.items()
+            ],
+            crossings=crossings(self.legs, explained[GOODPUT], every[GOODPUT])
+            if GOODPUT in explained
+            else [],
             blocks=self.asked.blocks,
             source=self.asked.source,
         )
 
-    def _beside_its_model(self, cell: CellFigures, measured: CellWindows) -> CellFigures:
-        if cell.goodput_rps is None:
-            return cell
-        variant = self._cells[cell.label]
+    def _cell(self, cell: Measured, goodput_rps: float | None) -> Cell:
+        """With the model beside it. goodput_rps: as it was fitted."""
+        variant = cell.variant
+        settings = effective(self.catalog, self.request, self.asked, variant)
+        if goodput_rps is None:
+            return cell_of(cell, settings, None)
         proxy, pooler = (variant.variables.get(variable) for variable in LIMITS.values())
         setup = setup_of(
-            self.catalog.implementation(cell.implementation),
+            self.catalog.implementation(variant.implementation),
             self.catalog.scenarios[self.request.scenario].model_copy(update=variant.scenario_changes),
-            cell.settings,
+            settings,
             admitted=int(proxy) if proxy else None,
         )
         if pooler:
             setup = replace(setup, pool=min(int(pooler), setup.pool or int(pooler)))
-        windows = [window for _, window in measured.good[cell.label]]
-        found = modelled(windows, setup, cell.settings, cell.goodput_rps)
-        return cell.model_copy(update={"model": found})
+        return cell_of(cell, settings, modelled(cell.windows, setup, settings, goodput_rps))
 
-    def _without(self, measured: CellWindows) -> list[Finding]:
-        found = []
-        for label in self._cells:
-            state, reason = measured.state(label), measured.reason(label)
-            if state == "cannot be":
-                text = f"{label} cannot be measured: {reason}; orders through it are left out"
-                found.append(Finding.of("cannot-be", "warning", text))
-            elif state == "no figures":
-                text = f"{label} has no figures: {reason}; orders through it are left out, and the leg's shares are only hints"
-                found.append(Finding.of("no-figures", "warning", text))
-        return found
 
-    @classmethod
-    def files(cls, result: Result[Explained]) -> dict[str, str]:
-        """The figure."""
-        found = result.conclusions.goodput()
-        return {} if found is None else {waterfall.NAME: waterfall.svg(result.conclusions, found) + "\n"}
+def _without(cells: Cells) -> list[Finding]:
+    """A warning for each cell that has no figures."""
+    found = []
+    for label, cell in cells.items():
+        if cell.verdict is Verdict.FAILED:
+            text = f"{label} cannot be measured: {cell.reason}; orders through it are left out"
+            found.append(Finding.of("cannot-be", "warning", text))
+        elif cell.verdict is not Verdict.OK:
+            text = f"{label} has no figures: {cell.reason}; orders through it are left out, and the leg's shares are only hints"
+            found.append(Finding.of("no-figures", "warning", text))
+    return found

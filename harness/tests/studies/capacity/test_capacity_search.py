@@ -17,6 +17,7 @@ from tandem.studies.capacity.search import (
     Approach,
     Search,
     middle_rps,
+    next_start_rps,
     parse_slo,
     window_s,
 )
@@ -190,3 +191,9 @@ def test_where_all_pass_the_highest_is_what_is_known() -> None:
     assert middle_rps([(100, True), (110, True)]) == pytest.approx(110)
     assert middle_rps([(100, False), (90, False)]) == pytest.approx(90)
     assert middle_rps([(100, True), (121, False)]) == pytest.approx(110)
+
+
+def test_the_next_start_begins_where_the_others_had_their_limit() -> None:
+    starts = [[(1000, True), (1050, False)], [(932, False), (888, True)]]
+    assert next_start_rps(starts) == round((1000 * 1050 * 932 * 888) ** 0.25)
+    assert next_start_rps([[(0.1, False)]]) == 1

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from harness_capacity import LABEL, STALL, VOID, WRONG, Simulated, asked, search
 from harness_engine import as_recorded, text
+from harness_places import FIXTURES
 from harness_samples import finding
 from rich.console import Console
 
@@ -42,33 +43,19 @@ def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Pat
     found = result.conclusions
     assert (result.verdict, result.reasons) == (Verdict.OK, [])
     assert found.decided
-    assert found.capacity_rps is not None
-    assert found.estimate is not None
-    low, high = found.estimate.interval_rps
+    assert found.fit is not None
+    low, high = found.fit.interval_rps
     assert 950 < low < 1000 < high < 1050
-    assert low < found.capacity_rps < high
-    assert (found.estimate.starts, found.estimate.probes) == (6, len(found.search) + 20)
-    assert found.estimate.start_sd < 0.03
-    assert (found.confirmed, found.fresh_starts, found.limited_by) == (5, 5, "database")
-    assert len(found.search) <= 12
+    assert low < (found.capacity_rps or 0) < high
+    assert found.fit.start_sd < 0.03
     assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 6)), "behaviour"]
     assert result.trials == {Verdict.OK: 7}
-    assert [load.share for load in found.behaviour] == [0.5, 0.75, 0.9, 1.1, 1.5]
-    assert [load.recovery is not None for load in found.behaviour] == [False, False, False, True, True]
     last = found.behaviour[-1].recovery
     assert last is not None
-    assert last.gap_s == pytest.approx(1.5)
     assert last.recovery_s == pytest.approx(last.gap_s)
     assert len(last.per_second_ms) == 10
-    told = text(report(result.model_copy(update={"phases_s": {"stop": 3.0, "warm up": 40.4}})))
-    assert (
-        f"capacity {found.capacity_rps}/s (95 % interval {low:,.0f} to {high:,.0f}): the rate at which"
-        in told
-    )
-    assert f"{found.estimate.probes} probes in 6 fresh starts, whose limits differ by" in told
-    assert "above it, the database was exhausted" in told
-    assert "after 150%: back within p99 <= 50 ms" in told
-    assert "time: warm up 40 s, stop 3 s" in told
+    named = {"request": result.request.model_copy(update={"plan": "capacity"})}
+    assert text(report(result.model_copy(update=named))) == (FIXTURES / "capacity-report.txt").read_text()
     page = of_result(report(result), result)
     assert "the median start meets p99 <= 50 ms half of the time" in page
     assert f"| 150 | {found.behaviour[-1].offered_rps:,} | 1,000 |" in page
@@ -134,11 +121,25 @@ def test_a_void_probe_is_repeated_and_does_not_count(real: Catalog, tmp_path: Pa
     assert result.conclusions.search[1].state == "void"
 
 
-def test_two_void_probes_void_the_study(real: Catalog, tmp_path: Path) -> None:
-    lab, result = run(real, tmp_path, odd={"search/probe-2": VOID, "search/probe-3": VOID})
+@pytest.mark.parametrize(("first", "second"), [(VOID, VOID), (STALL, VOID), (VOID, STALL)])
+def test_two_void_probes_void_the_study(real: Catalog, tmp_path: Path, first: Any, second: Any) -> None:
+    lab, result = run(real, tmp_path, odd={"search/probe-2": first, "search/probe-3": second})
     assert (result.verdict, result.conclusions.capacity_rps, len(lab.rates)) == (Verdict.VOID, None, 3)
     assert "disturbed the probe" in result.reasons[0]
     assert lab.visited == ["search"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"), [(1.0, "no rate was found at which"), (1e9, "the probes ran out at")]
+)
+def test_a_search_without_a_bracket_is_invalid(
+    real: Catalog, tmp_path: Path, limit: float, reason: str
+) -> None:
+    """The closed window tells of another server than the probes meet."""
+    lab = Simulated(limits={"search": limit})
+    result, _ = search(real, tmp_path, lab, options={"slo": "p50=50ms", "longest_s": 3600})
+    assert result.verdict is Verdict.INVALID
+    assert reason in result.reasons[0]
 
 
 def test_a_void_closed_window_is_made_once_more(real: Catalog, tmp_path: Path) -> None:
@@ -179,7 +180,7 @@ def void_starts(*numbers: int) -> dict[str, Any]:
 
 def test_void_confirmations_are_replaced_by_further_starts(real: Catalog, tmp_path: Path) -> None:
     lab, result = run(real, tmp_path, odd=void_starts(2, 4))
-    assert (result.verdict, result.conclusions.confirmed) == (Verdict.OK, 5)
+    assert (result.verdict, result.conclusions.capacity.n) == (Verdict.OK, 5)
     assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 8)), "behaviour"]
     assert [probe.state for probe in result.conclusions.confirmations].count(State.VOID) == 4
 
@@ -187,8 +188,8 @@ def test_void_confirmations_are_replaced_by_further_starts(real: Catalog, tmp_pa
 def test_a_void_probe_of_a_further_start_is_repeated(real: Catalog, tmp_path: Path) -> None:
     lab, result = run(real, tmp_path, odd={"confirmation-2/probe-3": VOID})
     assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 6)), "behaviour"]
-    assert result.conclusions.estimate is not None
-    assert result.conclusions.estimate.starts == 6
+    assert result.conclusions.fit is not None
+    assert result.conclusions.fit.starts == 6
     assert lab.slept["confirmation-2/probe-4"] == 5.0
 
 
@@ -208,9 +209,9 @@ def test_a_search_that_was_luckier_than_the_other_starts_does_not_decide(
     assert result.verdict is Verdict.OK
     assert found.capacity_rps is not None
     assert 690 < found.capacity_rps < 800
-    assert found.estimate is not None
-    assert found.estimate.interval_rps[0] < 715 < found.estimate.interval_rps[1] < 1000
-    assert found.estimate.start_sd > 0.04, "and how far they are apart is said"
+    assert found.fit is not None
+    assert found.fit.interval_rps[0] < 715 < found.fit.interval_rps[1] < 1000
+    assert found.fit.start_sd > 0.04, "and how far they are apart is said"
 
 
 def test_wrong_answers_end_it_and_what_was_found_is_kept(real: Catalog, tmp_path: Path) -> None:
@@ -339,7 +340,7 @@ def test_a_capacity_without_looks(real: Catalog, tmp_path: Path) -> None:
 
 def test_what_the_generator_cannot_offer_is_a_bound_without_looks(real: Catalog, tmp_path: Path) -> None:
     result, _ = search(real, tmp_path, Simulated())
-    result.conclusions.limited_by = "generator"
+    result.conclusions.capacity.limit = "generator"
     assert f"capacity ≥ {result.conclusions.capacity_rps}/s" in text(report(result))
 
 

@@ -5,31 +5,36 @@ from typing import Any
 import numpy as np
 import pytest
 from harness_engine import invalid_window, play, request, result_of, text
+from harness_places import FIXTURES
 from harness_samples import PROPERTY, REQUESTS, finding, good_window
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
 from tandem.studies.crosscheck.conclusions import (
-    FIGURES,
+    CRITERIA,
+    OHA,
+    SERVICE_P50,
+    VEGETA,
     CrossChecked,
     Pair,
-    compare,
-    compare_all,
+    compared,
     conclude,
     disturbances,
+    is_disturbed,
+    means,
     pairs_of,
 )
 from tandem.studies.crosscheck.report import report
 from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
 
 SHIFT_MS = 5.0
-SERVICE_P50 = FIGURES[1]
 
 
 def window(shift_ms: float = 0.0, **changes: Any) -> Window:
@@ -53,19 +58,31 @@ def window(shift_ms: float = 0.0, **changes: Any) -> Window:
     return good_window("open", **{**moved, **changes})
 
 
+def pair(oha: Window, vegeta: Window) -> Pair:
+    return {OHA: oha, VEGETA: vegeta}
+
+
 def pairs(shift_ms: float = 0.0, noise_ms: float = 0.02, number: int = 6) -> list[Pair]:
     """Pairs with a little noise; vegeta's times are shifted."""
     draw = np.random.default_rng(1).normal(0, noise_ms, (number, 2))
-    return [Pair(window(float(a)), window(shift_ms + float(b))) for a, b in draw]
+    return [pair(window(float(a)), window(shift_ms + float(b))) for a, b in draw]
+
+
+def every(given: list[Pair]) -> tuple[list[Estimate], list[Contrast]]:
+    found = [compared(name, given) for name in CRITERIA]
+    return [one for both, _ in found for one in both], [contrast for _, contrast in found]
+
+
+def words(given: list[Pair]) -> dict[str, str | None]:
+    return {one.metric: one.word for one in every(given)[1]}
 
 
 def judged(given: list[Pair]) -> tuple[str, list[str]]:
-    return conclude(given, compare_all(given))
+    return conclude(given, *every(given))
 
 
 def test_the_same_times_agree() -> None:
-    found = compare_all(pairs())
-    assert {c.verdict for c in found} == {"agree"}
+    assert {*words(pairs()).values()} == {"agree"}
     assert judged(pairs()) == ("agree", [])
 
 
@@ -83,15 +100,14 @@ def test_a_shift_within_the_tolerance_agrees() -> None:
 
 
 def test_noise_as_large_as_the_tolerance_decides_nothing() -> None:
-    found = compare(SERVICE_P50, pairs(0.0, noise_ms=1.0))
-    assert found.verdict == "undecided"
+    assert words(pairs(0.0, noise_ms=1.0))[SERVICE_P50] == "undecided"
     verdict, reasons = judged(pairs(0.0, noise_ms=1.0))
     assert verdict == "undecided"
     assert "service time p50, ms: more pairs are needed" in reasons
 
 
 def test_missing_answers_of_one_side_disagree() -> None:
-    given = [Pair(window(), window(good=round(0.98 * REQUESTS))) for _ in range(4)]
+    given = [pair(window(), window(good=round(0.98 * REQUESTS))) for _ in range(4)]
     verdict, reasons = judged(given)
     assert verdict == "disagree"
     assert reasons[0].startswith("right answers")
@@ -100,7 +116,7 @@ def test_missing_answers_of_one_side_disagree() -> None:
 @pytest.mark.parametrize("side", ["oha", "vegeta"])
 def test_a_gate_that_one_side_alone_fails_is_a_disagreement(side: str) -> None:
     bad = window(findings=[finding("invalid", "proxy-mismatch", "HAProxy saw none")], verdict=Verdict.INVALID)
-    given = [*pairs()[:3], Pair(bad, window()) if side == "oha" else Pair(window(), bad)]
+    given = [*pairs()[:3], pair(bad, window()) if side == "oha" else pair(window(), bad)]
     verdict, reasons = judged(given)
     assert verdict == "disagree"
     assert f"only under {side}: HAProxy saw none" in reasons
@@ -109,16 +125,13 @@ def test_a_gate_that_one_side_alone_fails_is_a_disagreement(side: str) -> None:
 def test_a_gate_that_both_fail_is_none() -> None:
     """Then the application is wrong, and they agree about that."""
     bad = window(findings=[finding("invalid", "wrong-body")], verdict=Verdict.INVALID)
-    assert judged([Pair(bad, bad) for _ in range(3)])[0] == "agree"
+    assert judged([pair(bad, bad) for _ in range(3)])[0] == "agree"
 
 
 def test_a_percentile_with_too_few_samples_is_not_compared() -> None:
     few = Times(samples=500, mean=5.0, p50=4.0, max=20.0)
-    given = [Pair(window(), window(service_time_ms=few)) for _ in range(4)]
-    found = {c.figure: c for c in compare_all(given)}
-    assert found["service time p99, ms"].verdict == "not compared"
-    assert found["service time p99, ms"].difference is None
-    assert found["service time p50, ms"].verdict == "agree"
+    given = [pair(window(), window(service_time_ms=few)) for _ in range(4)]
+    assert (words(given)["service_time_p99_ms"], words(given)[SERVICE_P50]) == ("not compared", "agree")
     assert judged(given)[0] == "agree"
 
 
@@ -130,20 +143,20 @@ def test_too_few_pairs_decide_nothing(number: int) -> None:
 
 
 def test_a_disturbed_pair_says_by_what() -> None:
-    stolen = Pair(window(), window(findings=[finding("void", "steal", "the hypervisor took 12 %")]))
-    assert stolen.disturbed
-    assert not pairs()[0].disturbed
+    stolen = pair(window(), window(findings=[finding("void", "steal", "the hypervisor took 12 %")]))
+    assert is_disturbed(stolen)
+    assert not is_disturbed(pairs()[0])
     assert disturbances([stolen, stolen, *pairs()]) == ["left out: under vegeta the hypervisor took 12 %"]
 
 
 @PROPERTY
 @given(st.floats(-20, 20), st.floats(0.001, 2))
-def test_exchanging_the_sides_changes_the_sign_and_no_verdict(shift_ms: float, noise_ms: float) -> None:
-    there = compare_all(pairs(shift_ms, noise_ms))
-    back = compare_all([Pair(pair.vegeta, pair.oha) for pair in pairs(shift_ms, noise_ms)])
-    for a, b in zip(there, back, strict=True):
-        assert a.verdict == b.verdict
-        assert a.difference == pytest.approx(-(b.difference or 0.0))
+def test_exchanging_the_sides_changes_no_verdict(shift_ms: float, noise_ms: float) -> None:
+    given = pairs(shift_ms, noise_ms)
+    back = [pair(one[VEGETA], one[OHA]) for one in given]
+    assert words(given) == words(back)
+    for name in CRITERIA:
+        assert means(name, every(given)[0]) == means(name, every(back)[0])[::-1]
 
 
 # ---- what is made ----
@@ -248,11 +261,7 @@ def test_the_report(real: Catalog) -> None:
         return window(SHIFT_MS if asked_for.generator == "vegeta" else 0.0)
 
     found = result_of(asked(7, 4000), study.conclude(play(study, answered), Baselines()))
-    told = text(report(found))
-    assert "rust-async, index: oha and vegeta at 4,000/s, 6 pairs of 5 s" in told
-    assert "1 disturbed pairs were left out" in told
-    assert "the generators: disagree" in told
-    assert "time: stop 3 s" in told
+    assert text(report(found)) == (FIXTURES / "crosscheck-report.txt").read_text()
     assert Result[CrossChecked].model_validate_json(found.model_dump_json()).conclusions.word == "disagree"
 
 
@@ -274,16 +283,15 @@ def test_the_same_windows_give_the_same_figures() -> None:
         }
         return good_window("open", **times)
 
-    pairs_made = [Pair(seen(*oha), seen(*vegeta)) for oha, vegeta in REAL]
-    found = {c.figure: c for c in compare_all(pairs_made)}
-    p50, p90 = found["service time p50, ms"], found["service time p90, ms"]
-    assert (p50.verdict, p90.verdict) == ("agree", "undecided")
-    assert (p50.oha, p50.vegeta) == pytest.approx((0.18919, 0.213449), rel=1e-5)
-    assert p90.interval == pytest.approx((-0.338619, 0.992351), rel=1e-5)
-    late = found["response time p50, ms"]
-    assert late.difference == pytest.approx(-0.964938, rel=1e-5)
-    assert late.interval == pytest.approx((-1.89891, -0.0309665), rel=1e-5)
-    assert conclude(pairs_made, [*found.values()]) == (
-        "agree",
-        ["service time p90, ms: more pairs are needed"],
-    )
+    pairs_made = [pair(seen(*oha), seen(*vegeta)) for oha, vegeta in REAL]
+    estimates, contrasts = every(pairs_made)
+    found = {one.metric: one for one in contrasts}
+    assert (found[SERVICE_P50].word, found["service_time_p90_ms"].word) == ("agree", "undecided")
+    assert means(SERVICE_P50, estimates) == pytest.approx([0.18919, 0.213449], rel=1e-5)
+    for name, difference in (
+        ("service_time_p90_ms", (-0.338619, 0.992351)),
+        ("response_time_p50_ms", (-1.89891, -0.0309665)),
+    ):
+        oha = means(name, estimates)[0]
+        assert found[name].interval == pytest.approx([1 + end / oha for end in difference], rel=1e-5)
+    assert judged(pairs_made) == ("agree", ["service time p90, ms: more pairs are needed"])
