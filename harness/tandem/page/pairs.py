@@ -14,6 +14,7 @@ from tandem.page.lines import Line
 from tandem.page.read import Run
 from tandem.record.conclusion import Contrast
 from tandem.record.window import Verdict
+from tandem.report.parts import conditions_line
 
 Question = Literal["cost", "application-bound", "waiting-bound"]
 QUESTIONS: tuple[Question, ...] = ("cost", "application-bound", "waiting-bound")
@@ -47,8 +48,8 @@ class ModelPair:
     word: str | None = None
     """The verdict of the tests beside the interval; null: the interval alone decides."""
     slug: str = ""
-    told: str = ""
-    """Where and when."""
+    where: str = ""
+    """Under which conditions and when."""
 
     @property
     def decided(self) -> bool:
@@ -107,8 +108,8 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
         for question in _asked(sync) or questions(sync, other):
             if question not in questions(sync, other):
                 continue
-            told, word = _ratio(run, table, sync, other, COST if question == "cost" else RATE)
-            if told is None or told.ratio is None or told.interval is None:
+            found_ratio, word = _ratio(run, table, sync, other, COST if question == "cost" else RATE)
+            if found_ratio is None or found_ratio.ratio is None or found_ratio.interval is None:
                 continue
             beyond = not OF_APPLICATION.issuperset(tags(other.limited))
             found.append(
@@ -117,10 +118,12 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
                     language=sync.kind.language,
                     sync=sync,
                     other=other,
-                    ratio=told,
+                    ratio=found_ratio,
                     at_least=question == "application-bound" and beyond,
-                    rank=_rank(run, sync, other, told),
+                    rank=_rank(run, sync, other, found_ratio),
                     word=word,
+                    slug=run.slug,
+                    where=f"{conditions_line(run.result.request)}, {run.result.started_at:%Y-%m-%d}",
                 )
             )
     return found

@@ -15,6 +15,7 @@ from tandem.analysis.change import LEARNED, LIMIT
 from tandem.errors import TandemError
 from tandem.history.night import Program
 from tandem.page import nights, site, specs
+from tandem.page.plots import OF_RESULTS
 from tandem.page.site import bundle, page_alone
 from tandem.report.picture import Picture
 from tandem.studies.crossover import pictures as of_crossover
@@ -248,7 +249,7 @@ def test_the_data_of_a_page_have_one_order(root: Path, tmp_path: Path) -> None:
     page = page_alone(tmp_path / "results/2026-one", tmp_path / "results", root)
     sets = list(data_of(page)["sets"])
     assert len(sets) > 2
-    assert sets == sorted(sets, key=site.ON_RUN.index)
+    assert sets == [plot.name for plot in OF_RESULTS if plot.name in sets]
 
 
 def test_a_folder_without_a_result_has_no_page(root: Path, tmp_path: Path) -> None:
