@@ -65,7 +65,7 @@ class LanguageAnswer:
 
 
 @dataclass(frozen=True)
-class Answer:
+class QuestionAnswer:
     """A question with its sentence, and what each language says."""
 
     question: Question
@@ -79,9 +79,9 @@ def language(name: str) -> str:
     return LANGUAGES.get(name, name.capitalize())
 
 
-def answer(question: Question, found: list[ModelPair]) -> Answer:
+def answer(question: Question, found: list[ModelPair]) -> QuestionAnswer:
     """What the best evidence of each language says."""
-    return Answer(
+    return QuestionAnswer(
         question, WORDS[question], _sentence(question, found), [_of_language(pair) for pair in found]
     )
 

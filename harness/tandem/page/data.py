@@ -12,7 +12,7 @@ type PageRow = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Figure:
+class AddedFigure:
     """A picture with its rows in its Vega-Lite, which a study or a statement adds."""
 
     id: str
@@ -40,7 +40,7 @@ class PageData:
 
     sets: dict[str, list[PageRow]] = field(default_factory=dict)
     """Name of a picture -> its rows."""
-    figures: list[Figure] = field(default_factory=list)
+    figures: list[AddedFigure] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """Slug of a result, or of a nightly history -> how it is called in a choice."""
     conditions: dict[str, str] = field(default_factory=dict)

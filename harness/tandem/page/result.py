@@ -13,7 +13,7 @@ from urllib.parse import quote
 from rich.console import RenderableType
 from rich.table import Table
 
-from tandem.page.data import Figure, PageData, PageRow
+from tandem.page.data import AddedFigure, PageData, PageRow
 from tandem.page.lines import Kinds, lines
 from tandem.page.plots import OF_RESULTS, Plot
 from tandem.page.read import Run
@@ -45,13 +45,13 @@ class ResultView:
         return self._rows[plot.name]
 
     @cached_property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[AddedFigure]:
         """The pictures that its study adds. Raises ValueError where one cannot stand in a page."""
         slug, study, found = self.run.slug, self.run.kind.name, []
         for one in self.run.kind.pictures(self.run.result):
             json.dumps(one.spec, allow_nan=False)
             of = f"{slug}-{one.name}", one.title, one.says, one.read, one.spec
-            found.append(Figure(*of, slug=slug, kind=f"{study}/{one.name}", section=one.section))
+            found.append(AddedFigure(*of, slug=slug, kind=f"{study}/{one.name}", section=one.section))
         return found
 
     def describe(self, data: PageData) -> None:

@@ -27,7 +27,7 @@ UNDECIDED = "--undecided"
 
 
 @dataclass(frozen=True)
-class Role:
+class RoleMark:
     """A role as a picture names and colours it."""
 
     name: str
@@ -35,12 +35,12 @@ class Role:
 
 
 ROLES = {
-    "app": Role("application", "--role-app"),
-    "pgbouncer": Role("pooler", "--role-pooler"),
-    "db": Role("database", "--role-db"),
-    "faults": Role("latency proxy", "--role-faults"),
-    "proxy": Role("proxy", "--role-proxy"),
-    "loadgen": Role("generator", "--role-loadgen"),
+    "app": RoleMark("application", "--role-app"),
+    "pgbouncer": RoleMark("pooler", "--role-pooler"),
+    "db": RoleMark("database", "--role-db"),
+    "faults": RoleMark("latency proxy", "--role-faults"),
+    "proxy": RoleMark("proxy", "--role-proxy"),
+    "loadgen": RoleMark("generator", "--role-loadgen"),
 }
 CPU, MEMORY, RESPONSES = "CPU by role, cores", "application memory, MiB", "response time p50 and p99, ms"
 QUANTILES = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_key, key_now, known
-from tandem.page.data import Figure
+from tandem.page.data import AddedFigure
 from tandem.report.forest import cpu_names, forest, rows
 from tandem.wording import basis_told, expected_range, metric_told, times
 
@@ -14,11 +14,11 @@ REMEDY = "just session"
 
 
 @dataclass(frozen=True)
-class MainStatement:
+class StatementEntry:
     """A statement with a place of its own."""
 
     title: str
-    figure: Figure | None
+    figure: AddedFigure | None
     """None without a session."""
 
 
@@ -26,14 +26,14 @@ class MainStatement:
 class StatementsSection:
     """Section of the first page."""
 
-    main: list[MainStatement]
+    main: list[StatementEntry]
     further: list[tuple[str, ...]]
     """Rows of FURTHER."""
     conditions: dict[str, str]
     """Id of a picture -> under what its sessions were made."""
 
     @property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[AddedFigure]:
         """The pictures of the main statements."""
         return [one.figure for one in self.main if one.figure is not None]
 
@@ -54,11 +54,11 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
         together = known(found)
         title = _title(key)
         if together is None:
-            main.append(MainStatement(title, None))
+            main.append(StatementEntry(title, None))
             continue
         name, spec = f"statement-{one.name}", forest(rows(found, cpus), together)
-        figure = Figure(name, title, _sentence(key, together), "reference/sessions", spec)
-        main.append(MainStatement(title, figure))
+        figure = AddedFigure(name, title, _sentence(key, together), "reference/sessions", spec)
+        main.append(StatementEntry(title, figure))
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
     return StatementsSection(main, _further(sessions, taken), conditions)
 

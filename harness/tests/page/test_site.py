@@ -159,7 +159,9 @@ def test_a_new_study_is_on_every_part_of_the_page(
             Estimate(metric=COST, variant=name, mean=us, n=6) for name, us in ((sync, 90), (other, 60))
         ],
         contrasts=[
-            Contrast(metric=COST, of=other, to=sync, ratio=0.67, interval=(0.6, 0.7), n=6, text=text, word=word)
+            Contrast(
+                metric=COST, of=other, to=sync, ratio=0.67, interval=(0.6, 0.7), n=6, text=text, word=word
+            )
             for text, word in ((None, None), ("async is cheaper", "stands"))
         ],
     )
