@@ -92,7 +92,7 @@ def _ratio(pair: ModelPair) -> str:
 
 
 def _of_language(pair: ModelPair) -> LanguageAnswer:
-    is_more = (pair.ratio.ratio or 0) > 1
+    is_more = pair.ratio.ratio > 1
     if not pair.decided:
         word = ALIKE if pair.alike else "not decided"
     elif pair.question == "cost":
@@ -103,7 +103,7 @@ def _of_language(pair: ModelPair) -> LanguageAnswer:
     sides = " to ".join(
         f"{line.figures[figure].mean:,.0f}{unit} ({line.label})" for line in (pair.sync, pair.other)
     )
-    condition = f"{sides}, {pair.where}, {pair.ratio.n} blocks"
+    condition = f"{sides}, {pair.where}, {pair.ratio.blocks} blocks"
     return LanguageAnswer(language(pair.language), _ratio(pair), word, pair.decided, condition, pair.slug)
 
 
@@ -132,8 +132,6 @@ def bars(found: dict[Question, list[ModelPair]]) -> list[PageRow]:
     out: list[PageRow] = []
     for pair in (pair for of in found.values() for pair in of):
         ratio, interval = pair.ratio.ratio, pair.ratio.interval
-        assert ratio is not None
-        assert interval is not None
         text = f"async {'≥ ' if pair.at_least else ''}× {ratio:.2f}"
         for model, value, low, high, name in (
             ("sync", 1.0, None, None, "sync"),
