@@ -149,11 +149,12 @@ def _table_row(header: Header, line: Line) -> PageRow:
 
 
 def _headline_row(header: Header) -> PageRow:
+    entry = header.entry
     return {
-        "label": header.variants or header.name,
-        "scenario": header.scenario,
-        "condition": header.headline,
-        "verdict": header.verdict,
+        "label": ", ".join(entry.variants[:4]) or header.name,
+        "scenario": entry.scenario,
+        "condition": entry.headline,
+        "verdict": entry.verdict,
         "limited": "–",
         "reasons": "",
         **_of_result(header),
@@ -161,4 +162,4 @@ def _headline_row(header: Header) -> PageRow:
 
 
 def _of_result(header: Header) -> PageRow:
-    return {"study": header.study, "date": header.started_at[:10], "run": header.slug}
+    return {"study": header.entry.study, "date": header.entry.started_at[:10], "run": header.slug}

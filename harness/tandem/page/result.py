@@ -84,7 +84,7 @@ class PageTable:
 def result_page(run: Run, page: Path, root: Path, records: str | None = None) -> dict[str, Any]:
     """What the template shows. page: the file that it becomes. records: address of the files of the repository at root; None:
     they lie beside the site."""
-    files, more = _files(run.header.folder, page, root, records)
+    files, more = _files(run.header.path, page, root, records)
     result, request = run.result, run.result.request
     return {
         "title": f"{request.study}: {request.title or ', '.join(one.label for one in request.variants[:4])}",
@@ -97,7 +97,7 @@ def result_page(run: Run, page: Path, root: Path, records: str | None = None) ->
         "versions": _of_environments(run, "versions"),
         "files": files,
         "more_files": more,
-        "svgs": _svgs(run.header.folder),
+        "svgs": _svgs(run.header.path),
         "elsewhere": records is not None,
         "run": run,
     }

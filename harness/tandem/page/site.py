@@ -172,7 +172,7 @@ def page_alone(folder: Path, results: Path, root: Path) -> Path:
     """Writes the page of one result, where the whole site has it. Raises TandemError."""
     site = Site(results / FOLDER, root)
     headers, broken = find([folder], root)
-    header = next((header for header in headers if header.folder == folder.resolve()), None)
+    header = next((header for header in headers if header.path == folder.resolve()), None)
     if header is None:
         why = "; ".join(f"{one.name}: {one.reason}" for one in broken)
         raise TandemError(why or f"{folder} holds no result")

@@ -10,12 +10,12 @@ from tandem.analysis.cost import ROLES as CHARGED
 from tandem.catalog.catalog import Catalog
 from tandem.page.data import PageRow
 from tandem.page.lines import kinds, lines
-from tandem.page.read import Header, Run, read
+from tandem.page.read import Run, find, read
 from tandem.page.rows import ROLES, loads, roles, sweep
 
 
 def run_of(folder: str) -> Run:
-    found = read(Header(ROOT / "results" / folder, folder, "", slug="slug"))
+    found = read(find([ROOT / "results" / folder], ROOT)[0][0])
     assert isinstance(found, Run)
     return found
 
