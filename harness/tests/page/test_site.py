@@ -95,17 +95,12 @@ def test_every_link_leads_somewhere(pages: dict[Path, Page], site: Path) -> None
     assert dead == []
 
 
-def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page]) -> None:
-    assert {src[:11] for page in pages.values() for src in page.loaded} <= {"data:image/"}
-
-
-def test_ids_are_unique(pages: dict[Path, Page]) -> None:
+def test_a_page_loads_nothing_and_its_policy_allows_what_is_in_it_and_nothing_else(
+    pages: dict[Path, Page],
+) -> None:
     for file, page in pages.items():
+        assert {src[:11] for src in page.loaded} <= {"data:image/"}, file
         assert len(page.ids) == len({*page.ids}), file
-
-
-def test_the_policy_allows_what_is_in_the_page_and_nothing_else(pages: dict[Path, Page]) -> None:
-    for file, page in pages.items():
         assert page.handlers == [], file
         policy = unescape(re.findall(r'Security-Policy" content="([^"]+)"', file.read_text())[0])
         hashes = {
@@ -219,15 +214,20 @@ def copies(root: Path, tmp_path: Path) -> Copies:
     return made
 
 
+def first_page(results: Path, root: Path) -> str:
+    build([results], results.parent / "site", root, print)
+    return (results.parent / "site/index.html").read_text()
+
+
 def test_beyond_a_limit_the_headline_is_listed(
     copies: Copies, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(building, "RUNS_MOST", 3)
-    told: list[str] = []
     monkeypatch.setattr(building, "TOLD_EVERY", 2)
-    built = build([copies(5, headline="so many")], tmp_path / "site", root, told.append)
+    progress: list[str] = []
+    built = build([copies(5, headline="so many")], tmp_path / "site", root, progress.append)
     assert (built.runs, built.older) == (3, 2)
-    assert told == ["2 of 5 results"]
+    assert progress == ["2 of 5 results"]
     text, data = page_and_data(tmp_path / "site/index.html")
     assert "2 older results are listed by their headline" in text
     assert "Sync or async? 5 results" in text
@@ -236,42 +236,36 @@ def test_beyond_a_limit_the_headline_is_listed(
 
 
 def test_a_void_result_is_shown_with_its_verdict(copies: Copies, root: Path, tmp_path: Path) -> None:
-    build([copies(1, verdict="void", reasons=["too much steal"])], tmp_path / "site", root, print)
+    first_page(copies(1, verdict="void", reasons=["too much steal"]), root)
     text = next((tmp_path / "site/runs").iterdir()).read_text()
     assert 'class="verdict void"' in text
     assert "too much steal" in text
 
 
-def test_what_is_broken_is_named_on_the_page(copies: Copies, root: Path, tmp_path: Path) -> None:
+def test_what_is_broken_is_named_on_the_page(copies: Copies, root: Path) -> None:
     results = copies(2)
     (results / "1/result.json").write_text("{}")
-    built = build([results], tmp_path / "site", root, print)
-    assert built.runs == 1
-    text = (tmp_path / "site/index.html").read_text()
-    assert "Not shown in full" in text
-    assert f"{results}/1" in text
+    text = first_page(results, root)
+    assert "Sync or async? 1 result," in text
+    assert f"{results}/1" in text[text.index("Not shown in full") :]
 
 
-def test_without_results_the_page_says_what_to_run(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    build([tmp_path / "none"], tmp_path / "site", root, print)
-    assert "just compare python-sync python-async" in (tmp_path / "site/index.html").read_text()
+def test_without_results_the_page_says_what_to_run(copies: Copies, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    assert "just compare python-sync python-async" in first_page(copies(0), root)
 
 
-def test_a_folder_of_something_else_is_left_alone(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").touch()
+def test_an_older_build_is_replaced_and_a_folder_of_something_else_is_left_alone(
+    copies: Copies, root: Path, tmp_path: Path
+) -> None:
+    results, stale = copies(1), tmp_path / "site/runs/stale.html"
+    first_page(results, root)
+    stale.touch()
+    first_page(results, root)
+    assert not stale.exists()
     with pytest.raises(TandemError, match="holds no site"):
-        build([], tmp_path, root, print)
-    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_an_older_build_is_replaced(copies: Copies, root: Path, tmp_path: Path) -> None:
-    results = copies(1)
-    for _ in range(2):
-        build([results], tmp_path / "site", root, print)
-        (tmp_path / "site/runs/stale.html").touch()
-    build([results], tmp_path / "site", root, print)
-    assert not (tmp_path / "site/runs/stale.html").exists()
+        build([results], results, root, print)
+    assert [file.name for file in results.iterdir()] == ["0"]
 
 
 def test_documents_keep_their_links_tables_and_figures(root: Path) -> None:
