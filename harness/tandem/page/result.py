@@ -41,7 +41,8 @@ class ResultView:
     def rows(self, plot: Plot) -> list[PageRow]:
         """Those of a picture."""
         if plot.name not in self._rows:
-            self._rows[plot.name] = list(plot.rows(self.run, self.lines)) if plot.rows else []
+            rows = plot.rows(self.run, self.lines) if plot.rows else ()
+            self._rows[plot.name] = [{"run": self.run.slug, **row} for row in rows]
         return self._rows[plot.name]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The rows behind the pictures: what single windows show, and what a result has against load or against a setting. Pure."""
+"""The rows behind the pictures, of one result: what single windows show, and what it has against load or a setting. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,6 @@ def ratios(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
             low, high = one.interval
             undecided = one.word in ("inconclusive", "not decided", "too few")
             yield {
-                "run": run.slug,
                 "figure": metric(one.metric).heading,
                 "name": one.text or against(one),
                 "of": one.of,
@@ -111,7 +110,6 @@ def percentiles(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
         rates = [w.offered_rps for w in windows if w.response_time_hdr and w.offered_rps]
         rows += [
             {
-                "run": run.slug,
                 "variant": line.label,
                 "percentile": round(quantile * 100, 4),
                 "beyond": 1 / (1 - quantile),
@@ -144,7 +142,6 @@ def roles(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
             found = line.figures.get(f"{key}_cpu_us_per_request") if key in CHARGED else None
             if found is not None and found.mean:
                 yield {
-                    "run": run.slug,
                     "variant": line.variant if "question" in line.coordinates else line.label,
                     "role": role.name,
                     "us": found.mean,
@@ -161,17 +158,10 @@ def seconds(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
         for record in trial.windows:
             for label, window in record.windows.items():
                 of = "" if label in trial.spec.key else f", {label}"
-                common = {"run": run.slug, "window": f"{trial.spec.key}, {record.spec.name}{of}"}
+                name = f"{trial.spec.key}, {record.spec.name}{of}"
                 for series, line, colour, values in _series(window):
-                    for second, value in values:
-                        yield {
-                            **common,
-                            "second": second,
-                            "series": series,
-                            "line": line,
-                            "value": value,
-                            "hue": colour,
-                        }
+                    looks = {"window": name, "series": series, "line": line, "hue": colour}
+                    yield from ({**looks, "second": second, "value": value} for second, value in values)
 
 
 def _series(window: Window) -> Iterator[tuple[str, str, str, Iterator[tuple[int, float | None]]]]:
@@ -208,7 +198,6 @@ def loads(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
         )
         held = goodput >= SATURATED * offered and one.verdict is Verdict.OK
         yield {
-            "run": run.slug,
             "variant": one.variant,
             "offered_rps": offered,
             "series": metric(one.metric).heading,
@@ -231,7 +220,6 @@ def sweep(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
             others = {name: value for name, value in line.coordinates.items() if name != axis}
             rows += [
                 {
-                    "run": run.slug,
                     "variant": ", ".join(filter(None, [line.variant, told_coordinates(others)])),
                     "axis": axis.removesuffix("_ms"),
                     "at": at[line.label],
