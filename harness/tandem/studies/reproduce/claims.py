@@ -6,7 +6,7 @@ from typing import Literal
 
 import scipy
 
-from tandem.analysis.ratios import ALPHA, MARGIN, Ratio, beside_published, benjamini_hochberg, compare
+from tandem.analysis.ratios import ALPHA, MARGIN, Ratio, benjamini_hochberg, beside_published, compare
 from tandem.record.conclusion import Contrast
 
 Says = Literal["more", "less", "same"]
