@@ -38,7 +38,8 @@ def contrast(run: Run, metric: str, of: str, to: str) -> Contrast:
     named = (
         one for one in run.result.conclusions.contrasts if (one.metric, one.of, one.to) == (metric, of, to)
     )
-    return next(named)
+    found: Contrast = next(named)
+    return found
 
 
 def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:

@@ -178,7 +178,7 @@ def test_a_new_study_is_on_every_part_of_the_page(
     for shown in ("<h3>A <gap></h3>", "A <quote> (", "1 of 1 claims stand", "async is cheaper"):
         assert shown in first
     own, drawn = page_and_data(tmp_path / f"site/runs/{slug}.html")
-    assert str(Glance.report(made)) in own
+    assert f"{len(made.trials)} verdicts" in own, "its report"
     assert drawn["sets"].keys() == {"forest"}
 
 
