@@ -116,7 +116,7 @@ def keep_nights(machine: Path, count: int = 100, step: float = 0.05) -> None:
 
 
 UNCOMMITTED: dict[str, dict[str, Any]] = {
-    "sweep": {"options": SweepOptions.of(Over("connections", (4, 16)), rounds=3)},
+    "sweep": {"options": SweepOptions.of(Over("connections", (4, 16, 64)), rounds=3)},
     "ceiling": {},
     "crosscheck": {
         "scenario": "index",

@@ -92,6 +92,19 @@ def no_width(interval: tuple[float, float]) -> bool:
     return math.isclose(low, high, rel_tol=ROUNDING)
 
 
+def beside_published(
+    published: float, interval: tuple[float, float]
+) -> Literal["smaller", "as published", "larger"]:
+    """How a difference compares to the published one. `as published` where the published ratio lies within our interval or no
+    farther from it than the margin: where a timer paces the rates, the interval may have almost no width, and leaves out by how
+    much the count of a whole window is off."""
+    low, high = interval
+    if low / (1 + MARGIN) <= published <= high * (1 + MARGIN):
+        return "as published"
+    nearer = high < published if published > 1 else low > published
+    return "smaller" if nearer else "larger"
+
+
 def p_difference(ln: ArrayLike) -> Floats:
     """Two-sided p of the one-sample t test of mean 0, along the last axis (at least two values).
 

@@ -10,7 +10,7 @@ import typer
 
 from tandem.cli.options import RESULTS, ROOT, app, err
 from tandem.errors import TandemError, UsageError
-from tandem.record.store import give
+from tandem.studies.reproduce.experiment import read_claims
 
 OUT = RESULTS / "page"  # tandem.page.site.FOLDER, which is not imported for the time that it takes
 LOOPBACK = "127.0.0.1"
@@ -24,9 +24,8 @@ def make(folders: list[Path], out: Path, records: str | None = None) -> None:
 
     if missing := [str(folder) for folder in folders if not folder.is_dir()]:
         raise UsageError(f"there is no folder {', '.join(missing)}")
-    built = build(folders or [RESULTS], out, ROOT, err.print, records)
-    if out.is_relative_to(ROOT):
-        give(out, ROOT)  # the harness's container runs as root
+    claims = [claim.publication for claim in read_claims(ROOT).values()]
+    built = build(folders or [RESULTS], out, ROOT, err.print, records, claims)
     for one in built.broken:
         err.print(f"not shown: {one.name}: {one.reason}", style="yellow", markup=False, highlight=False)
     older = f", {built.older:,} older ones with their headline only" if built.older else ""

@@ -1,11 +1,63 @@
-"""The records as JSON for the page: columns, with every text once. Pure."""
+"""What a page draws from, as JSON: columns, with every text once. Pure."""
 
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
+from tandem.report.chart import Spec
+
 type PageRow = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class AddedFigure:
+    """A picture with its rows in its Vega-Lite, which a study or a statement adds."""
+
+    id: str
+    title: str
+    says: str
+    read: str
+    """The document that says how to read it."""
+    spec: Spec
+    slug: str = ""
+    """The page of the result that it is of; empty for a statement."""
+    kind: str = ""
+    """Study and name; so alike are those of several results."""
+    section: str = ""
+    """Of the first page; empty for a statement."""
+
+    @property
+    def of(self) -> str:
+        """Under whose conditions it was made."""
+        return self.slug or self.id
+
+
+@dataclass
+class PageData:
+    """What the code of a page draws from."""
+
+    sets: dict[str, list[PageRow]] = field(default_factory=dict)
+    """Name of a picture -> its rows."""
+    figures: list[AddedFigure] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """Slug of a result, or of a nightly history -> how it is called in a choice."""
+    conditions: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self, specs: dict[str, Spec]) -> dict[str, Any]:
+        """With every text once. specs: of the pictures."""
+        texts = Texts()
+        shown = {str(row["run"]) for rows in self.sets.values() for row in rows}
+        shown |= {figure.of for figure in self.figures}
+        return {
+            "sets": {name: columns(rows, texts) for name, rows in self.sets.items()},
+            "texts": texts.all,
+            "specs": specs,
+            "own": {figure.id: figure.spec for figure in self.figures},
+            "runs": {slug: name for slug, name in self.names.items() if slug in shown},
+            "conditions": {slug: text for slug, text in self.conditions.items() if slug in shown},
+        }
 
 
 class Texts:
@@ -49,12 +101,6 @@ def _short(value: Any) -> Any:
 def script(value: Any) -> str:
     """JSON that can stand in a script element: nothing in it can end the element or begin a comment."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for sign, code in (
-        ("<", "\\u003c"),
-        (">", "\\u003e"),
-        ("&", "\\u0026"),
-        ("\u2028", "\\u2028"),
-        ("\u2029", "\\u2029"),
-    ):
-        text = text.replace(sign, code)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

@@ -1,17 +1,15 @@
 """What each result measured: a line for each variant at each of its coordinates. Pure."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tandem.catalog.catalog import Catalog
 from tandem.facts.metric import told_coordinates
 from tandem.page.read import Run
-from tandem.record.conclusion import Coordinates, Estimate
+from tandem.record.conclusion import Contrast, Coordinates, Estimate
 from tandem.record.request import Variant
 from tandem.record.window import Verdict
 from tandem.wording import limited_by
-
-type Interval = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,11 @@ class Line:
         return limited_by(self.limited)
 
 
+def against(one: Contrast) -> str:
+    """The two sides of a contrast, and where both stand."""
+    return ", ".join(filter(None, [f"{one.of} against {one.to}", told_coordinates(one.coordinates)]))
+
+
 def condition(run: Run, variant: Variant) -> str:
     """Under what a variant ran, in a few words."""
     under = run.result.request.conditions
@@ -90,50 +93,46 @@ def condition(run: Run, variant: Variant) -> str:
 def lines(run: Run, known: Kinds) -> list[Line]:
     """All lines of a result; where a study has no estimates, its variants with the result's verdict."""
     result = run.result
-    variants = {_key(one.asked, one.coordinates): one for one in [*result.request.variants, *result.variants]}
-    grouped: dict[str, list[Estimate]] = {}
+    by_name = {one.label: one for one in result.request.variants}
+    variants = {(one.asked, _key(one.coordinates)): one for one in [*by_name.values(), *result.variants]}
+    grouped: dict[tuple[str, str], list[Estimate]] = {}
     for one in result.conclusions.estimates:
         if not one.metric.startswith("capacity") or one.mean is not None:
-            grouped.setdefault(_key(one.variant, one.coordinates), []).append(one)
+            grouped.setdefault((one.variant, _key(one.coordinates)), []).append(one)
     if not grouped:
-        empty = [_line(run, variant, known) for variant in result.request.variants]
-        return [Line(**{**vars(line), "reasons": result.reasons}) for line in empty]
-    return list(_filled(run, grouped, variants, known))
+        return [replace(_empty(run, one, known), reasons=result.reasons) for one in result.request.variants]
+    found = []
+    for (name, at), estimates in grouped.items():
+        variant = variants.get((name, at)) or by_name.get(name)
+        coordinates = estimates[0].coordinates
+        is_control = coordinates == {"start": 2}  # the baseline once more
+        if variant and variant.stand_in is None and "image" not in coordinates and not is_control:
+            found.append(_filled(_empty(run, variant, known), estimates))
+    return found
 
 
-def _key(variant: str, coordinates: Coordinates) -> str:
-    return f"{variant} {sorted(coordinates.items())}"
+def _key(coordinates: Coordinates) -> str:
+    return str(sorted(coordinates.items()))
 
 
-def _filled(
-    run: Run, grouped: Mapping[str, list[Estimate]], variants: Mapping[str, Variant], known: Kinds
-) -> Iterator[Line]:
-    by_name = {one.label: one for one in run.result.request.variants}
-    for key, own in grouped.items():
-        first = own[0]
-        variant = variants.get(key) or by_name.get(first.variant)
-        if variant is None or variant.stand_in is not None or "image" in first.coordinates:
-            continue
-        if first.coordinates == {"start": 2}:
-            continue  # the control, which is the baseline once more
-        base = _line(run, variant, known)
-        yield Line(
-            **{
-                **vars(base),
-                "label": ", ".join(filter(None, [first.variant, told_coordinates(first.coordinates)])),
-                "variant": first.variant,
-                "coordinates": first.coordinates,
-                "verdict": first.verdict if run.result.verdict is not Verdict.VOID else run.result.verdict,
-                "reasons": first.reasons,
-                "limited": first.limit or "",
-                "starts": max(one.n for one in own),
-                "figures": {one.metric: one for one in own if one.mean is not None},
-            }
-        )
+def _filled(empty: Line, estimates: Sequence[Estimate]) -> Line:
+    """A line with the estimates of its variant at its coordinates."""
+    first = estimates[0]
+    return replace(
+        empty,
+        label=", ".join(filter(None, [first.variant, told_coordinates(first.coordinates)])),
+        variant=first.variant,
+        coordinates=first.coordinates,
+        verdict=empty.verdict if empty.verdict is Verdict.VOID else first.verdict,
+        reasons=first.reasons,
+        limited=first.limit or "",
+        starts=max(one.n for one in estimates),
+        figures={one.metric: one for one in estimates if one.mean is not None},
+    )
 
 
-def _line(run: Run, variant: Variant, known: Kinds) -> Line:
-    """What the request says of a variant."""
+def _empty(run: Run, variant: Variant, known: Kinds) -> Line:
+    """What the request says of a variant, with the verdict of the result."""
     request = run.result.request
     environment = run.result.environments.get(variant.label)
     return Line(

@@ -39,7 +39,7 @@ def read_nights(folders: Iterable[Path], root: Path) -> Nights:
         for folder in folders
         for at in BELOW
         for kind in (files.NIGHTS, files.ANSWERS)
-        for place in folder.glob(f"{at}{kind}")
+        for place in folder.glob(f"{at}/{kind}".removeprefix("/"))
     }
     found = Nights()
     for machine in sorted(machines):

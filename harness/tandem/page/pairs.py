@@ -4,16 +4,16 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from tandem.analysis.ratios import MARGIN, NO_WINNER, Ratio, verdict
+from tandem.analysis.ratios import MARGIN, NO_WINNER, verdict
 from tandem.facts.estimate import AT_FULL_LOAD, ratio
 from tandem.facts.fact import Fact, at_full_load, by_label, facts
 from tandem.judge.bottleneck import tags
 from tandem.page.lines import Line
 from tandem.page.read import Run
-from tandem.record.conclusion import Contrast
 from tandem.record.window import Verdict
+from tandem.report.parts import conditions_line
 
 Question = Literal["cost", "application-bound", "waiting-bound"]
 QUESTIONS: tuple[Question, ...] = ("cost", "application-bound", "waiting-bound")
@@ -29,6 +29,16 @@ TESTED = {"faster", "slower", "cheaper", "dearer", "inconclusive", "equivalent",
 FOUND = {"faster", "slower", "cheaper", "dearer"}
 
 
+class AsyncRatio(NamedTuple):
+    """Async by sync."""
+
+    ratio: float
+    interval: tuple[float, float]
+    blocks: int
+    word: str | None
+    """The verdict of the tests beside the interval; None: the interval alone decides."""
+
+
 @dataclass(frozen=True)
 class ModelPair:
     """Sync and async of one language, otherwise alike as far as there are such."""
@@ -38,34 +48,29 @@ class ModelPair:
     sync: Line
     other: Line
     """The async one."""
-    ratio: Ratio
-    """Async by sync."""
+    ratio: AsyncRatio
     at_least: bool
     """The async one met another limit first, so more may be in it."""
     rank: tuple[float, ...]
     """The smallest is the best evidence."""
-    word: str | None = None
-    """The verdict of the tests beside the interval; null: the interval alone decides."""
     slug: str = ""
-    told: str = ""
-    """Where and when."""
+    where: str = ""
+    """Under which conditions and when."""
 
     @property
     def decided(self) -> bool:
         """Whether the interval lies on one side of 1, and not all of it within the margin."""
-        if self.ratio.interval is None or (self.word is not None and self.word not in FOUND):
-            return False
         low, high = self.ratio.interval
+        if self.ratio.word is not None and self.ratio.word not in FOUND:
+            return False
         within = low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN
         return (low > 1 or high < 1) and not within
 
     @property
     def alike(self) -> bool:
         """Whether no difference was found, and none above NO_WINNER would have been missed."""
-        if self.decided or self.ratio.interval is None:
-            return False
         low, high = self.ratio.interval
-        return low >= 1 / NO_WINNER and high <= NO_WINNER
+        return not self.decided and low >= 1 / NO_WINNER and high <= NO_WINNER
 
 
 def _stem(label: str) -> str:
@@ -102,13 +107,15 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
     if run.result.verdict is not Verdict.OK:
         return []
     table = by_label(facts(run.trials, run.result.variants))
+    where = f"{conditions_line(run.result.request)}, {run.result.started_at:%Y-%m-%d}"
     found = []
     for sync, other in _couples(run, lines):
-        for question in _asked(sync) or questions(sync, other):
-            if question not in questions(sync, other):
+        wanted = sync.coordinates.get("question")  # by a study that asks each under a condition of its own
+        for question in questions(sync, other):
+            if wanted in QUESTIONS and question != wanted:
                 continue
-            told, word = _ratio(run, table, sync, other, COST if question == "cost" else RATE)
-            if told is None or told.ratio is None or told.interval is None:
+            found_ratio = _ratio(run, table, sync, other, COST if question == "cost" else RATE)
+            if found_ratio is None:
                 continue
             beyond = not OF_APPLICATION.issuperset(tags(other.limited))
             found.append(
@@ -117,18 +124,14 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
                     language=sync.kind.language,
                     sync=sync,
                     other=other,
-                    ratio=told,
+                    ratio=found_ratio,
                     at_least=question == "application-bound" and beyond,
-                    rank=_rank(run, sync, other, told),
-                    word=word,
+                    rank=_rank(run, sync, other, found_ratio),
+                    slug=run.slug,
+                    where=where,
                 )
             )
     return found
-
-
-def _asked(line: Line) -> list[Question]:
-    """The question that a study asked by the coordinates of a line; empty: it asked none."""
-    return [one for one in QUESTIONS if one == line.coordinates.get("question")]
 
 
 def _one_program(one: Line, other: Line) -> bool:
@@ -160,7 +163,7 @@ def _couples(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
                 yield sync, other
 
 
-def _rank(run: Run, sync: Line, other: Line, found: Ratio) -> tuple[float, ...]:
+def _rank(run: Run, sync: Line, other: Line, found: AsyncRatio) -> tuple[float, ...]:
     """The fewest parts of the stack that differ; the study that is made for it; the fewest settings that differ; the
     most blocks. Never the size of the difference, nor its interval: who picks the narrowest of many picks too narrow a
     one."""
@@ -172,60 +175,40 @@ def _rank(run: Run, sync: Line, other: Line, found: Ratio) -> tuple[float, ...]:
         len(stacks[0] ^ stacks[1]) if all(stacks) else math.inf,
         STUDIES.index(study) if study in STUDIES else len(STUDIES),
         differ,
-        -found.n,
+        -found.blocks,
     )
 
 
-def _ratio(
-    run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metric: str
-) -> tuple[Ratio | None, str | None]:
-    """Async by sync, with the word that was found for it: as the study concluded it, where it ranked the two; else block by
-    block."""
+def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metric: str) -> AsyncRatio | None:
+    """As the study concluded it, where it ranked the two; else block by block. None where it has no interval."""
+    at = {**sync.coordinates, **other.coordinates}
     for one in run.result.conclusions.contrasts:
-        at = {**sync.coordinates, **other.coordinates}
         if one.metric != metric or one.word == "not ranked" or (one.coordinates and one.coordinates != at):
             continue
-        if (one.of, one.to) in ((other.variant, sync.variant), (sync.variant, other.variant)):
-            found = of_contrast(one)
+        if {one.of, one.to} == {other.variant, sync.variant}:
+            if one.ratio is None or one.interval is None:
+                return None
             word = one.word if one.word in TESTED else None
-            return (found if one.of == other.variant else turned(found)), word
+            if one.of == other.variant:
+                return AsyncRatio(one.ratio, one.interval, one.n, word)
+            low, high = one.interval
+            return AsyncRatio(1 / one.ratio, (1 / high, 1 / low), one.n, word)
     own, base = (
         at_full_load([one for one in table.get(line.trial_label, []) if one.good]) for line in (other, sync)
     )
     found = ratio(own, base, AT_FULL_LOAD[metric])
-    return found, verdict(found)
-
-
-def of_contrast(one: Contrast) -> Ratio:
-    """A contrast as a ratio, without the tests that it does not keep."""
-    return Ratio(
-        ratio=one.ratio,
-        interval=one.interval,
-        n=one.n,
-        sd_ln=one.sd_ln,
-        p_t=one.p,
-        p_sign_flip=None,
-        p_equivalent=None,
-        detectable_ratio=None,
-    )
-
-
-def turned(found: Ratio) -> Ratio:
-    """The ratio of the two the other way round."""
-    if found.ratio is None or found.interval is None:
-        return found
-    low, high = found.interval
-    return found.model_copy(update={"ratio": 1 / found.ratio, "interval": (1 / high, 1 / low)})
+    if found is None or found.ratio is None or found.interval is None:
+        return None
+    return AsyncRatio(found.ratio, found.interval, found.n, verdict(found))
 
 
 def best(found: Sequence[ModelPair]) -> dict[Question, list[ModelPair]]:
     """For each question the best evidence of each language. found: the newest results first."""
     out: dict[Question, list[ModelPair]] = {}
     for question in QUESTIONS:
-        of = [pair for pair in found if pair.question == question]
-        languages = sorted({pair.language for pair in of})
-        out[question] = [
-            min((pair for pair in of if pair.language == language), key=lambda pair: pair.rank)
-            for language in languages
-        ]
+        by_language: dict[str, list[ModelPair]] = {}
+        for pair in found:
+            if pair.question == question:
+                by_language.setdefault(pair.language, []).append(pair)
+        out[question] = [min(by_language[name], key=lambda pair: pair.rank) for name in sorted(by_language)]
     return out

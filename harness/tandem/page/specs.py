@@ -5,135 +5,75 @@ Hue is the language, dash and marker are the model, and grey is what is not deci
 
 from typing import Any
 
-type Spec = dict[str, Any]
+from tandem.report.chart import (
+    DASHED,
+    HUE,
+    PLAIN,
+    SOLID,
+    Spec,
+    category,
+    choice,
+    facets,
+    interval,
+    lines,
+    mark,
+    quantity,
+)
 
-DASH = {
-    "field": "model",
-    "type": "nominal",
-    "legend": None,
-    "scale": {"domain": ["sync", "async"], "range": [[5, 4], [1, 0]]},
-}
-SHAPE = {
-    "field": "model",
-    "type": "nominal",
-    "legend": None,
-    "scale": {"domain": ["sync", "async"], "range": ["circle", "diamond"]},
-}
-HUE = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
-"""The data has the colour itself."""
-
-
-def _q(field: str, title: str | None = None, **more: Any) -> Spec:
-    return {"field": field, "type": "quantitative", "title": title, **more}
-
-
-def _n(field: str, title: str | None = None, **more: Any) -> Spec:
-    return {"field": field, "type": "nominal", "title": title, **more}
+DASH = choice("model", {"sync": DASHED, "async": SOLID})
+SHAPE = choice("model", {"sync": "circle", "async": "diamond"})
+LOG: Spec = {"type": "log", "nice": False}
+AT_RIGHT: Spec = {"x": {"value": "width"}}
 
 
 def hero() -> Spec:
     """Sync and async of each language, as a share of sync."""
-    y = _n("language", axis={"labelFontWeight": 600, "domain": False, "ticks": False, "labelPadding": 8})
     offset = {"field": "model", "type": "nominal", "sort": ["sync", "async"]}
-    at = {"y": {**y, "scale": {"paddingInner": 0.3, "paddingOuter": 0.1}}, "yOffset": offset}
+    axis, scale = {"labelFontWeight": 600, **PLAIN}, {"paddingInner": 0.3, "paddingOuter": 0.1}
+    at = {"y": category("language", axis=axis, scale=scale), "yOffset": offset}
+    middle = {**at, "yOffset": {**offset, "bandPosition": 0.5}}
     grid = {"gridDash": [2, 3], "tickCount": 4, "labelExpr": "'× ' + datum.label"}
-    x = _q("value", scale={"domainMin": 0}, axis=grid)
-    middle = {"yOffset": {**offset, "bandPosition": 0.5}}
+    x = quantity("value", scale={"domainMin": 0}, axis=grid)
+    opacity = {"condition": {"test": "datum.model === 'sync'", "value": 0.18}, "value": 0.85}
+    bar = {**at, "x": x, "fill": HUE, "stroke": HUE, "fillOpacity": opacity, "strokeDash": DASH}
+    text = {**middle, "x": quantity("end"), "text": {"field": "text"}}
     return {
         "height": {"step": 34},
         "padding": {"left": 2, "right": 26, "top": 5, "bottom": 5},
         "layer": [
-            {
-                "mark": {"type": "bar", "cornerRadiusEnd": 3, "strokeWidth": 1.5},
-                "encoding": {
-                    **at,
-                    "x": x,
-                    "fill": HUE,
-                    "stroke": HUE,
-                    "fillOpacity": {
-                        "condition": {"test": "datum.model === 'sync'", "value": 0.18},
-                        "value": 0.85,
-                    },
-                    "strokeDash": DASH,
-                },
-            },
-            {
-                "transform": [{"filter": "isValid(datum.low)"}],
-                "mark": {"type": "rule", "strokeWidth": 2, "color": "--ink"},
-                "encoding": {**at, **middle, "x": _q("low"), "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "color": "--ink", "opacity": 1},
-                "encoding": {**at, **middle, "x": x, "shape": SHAPE},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 9, "fontSize": 12, "color": "--ink"},
-                "encoding": {**at, **middle, "x": _q("end"), "text": {"field": "text"}},
-            },
+            mark("bar", bar, cornerRadiusEnd=3, strokeWidth=1.5),
+            interval({**middle, "x": quantity("low")}, strokeWidth=2, color="--ink"),
+            mark("point", {**middle, "x": x, "shape": SHAPE}, filled=True, size=60, color="--ink", opacity=1),
+            mark("text", text, align="left", dx=9, fontSize=12, color="--ink"),
         ],
     }
 
 
 def forest() -> Spec:
     """Ratios with their intervals and words."""
-    y = _n("name", sort=None, axis={"labelLimit": 300, "domain": False, "ticks": False, "labelPadding": 8})
-    x = _q(
-        "ratio",
-        "ratio",
-        scale={"type": "log", "nice": False, "padding": 14},
-        axis={"tickCount": 5, "labelExpr": "datum.label ? '× ' + datum.label : ''"},
-    )
+    y = category("name", sort=None, axis={"labelLimit": 300, **PLAIN})
+    axis = {"tickCount": 5, "labelExpr": "datum.label ? '× ' + datum.label : ''"}
+    x = quantity("ratio", "ratio", scale={**LOG, "padding": 14}, axis=axis)
+    published = {"y": y, "x": quantity("published")}
+    diamond: Spec = {"shape": "diamond", "size": 80, "strokeWidth": 1.5, "color": "--ink"}
+    word = {"y": y, **AT_RIGHT, "text": {"field": "word"}}
     return {
         "height": {"step": 24},
         "layer": [
-            {
-                "mark": {"type": "rule", "color": "--muted", "strokeDash": [3, 3]},
-                "encoding": {"x": {"datum": 1}},
-            },
-            {
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {"y": y, "x": _q("low"), "x2": {"field": "high"}, "color": HUE},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                "encoding": {"y": y, "x": x, "color": HUE},
-            },
-            {
-                "transform": [{"filter": "isValid(datum.published)"}],
-                "mark": {
-                    "type": "point",
-                    "shape": "diamond",
-                    "size": 80,
-                    "strokeWidth": 1.5,
-                    "color": "--ink",
-                },
-                "encoding": {"y": y, "x": _q("published")},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12, "color": "--muted"},
-                "encoding": {"y": y, "x": {"value": "width"}, "text": {"field": "word"}},
-            },
+            mark("rule", {"x": {"datum": 1}}, color="--muted", strokeDash=[3, 3]),
+            interval({"y": y, "x": quantity("low"), "color": HUE}, strokeWidth=2),
+            mark("point", {"y": y, "x": x, "color": HUE}, filled=True, size=70, opacity=1),
+            mark("point", published, "isValid(datum.published)", **diamond),
+            mark("text", word, align="left", dx=8, fontSize=12, color="--muted"),
         ],
     }
 
 
-def _line(x: Spec, y: Spec, **more: Any) -> list[Spec]:
-    """Lines with their markers, and each one's name at its end."""
-    return [
-        {
-            "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {"x": x, "y": y, "color": HUE, "strokeDash": DASH, **more},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 34, "opacity": 1},
-            "encoding": {"x": x, "y": y, "color": HUE, "shape": SHAPE, **more},
-        },
-        {
-            "transform": [{"filter": "isValid(datum.label)"}],
-            "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12, "fontWeight": 600},
-            "encoding": {"x": x, "y": _q("label_y"), "text": {"field": "label"}, "color": HUE},
-        },
-    ]
+def _named_lines(x: Spec, y: Spec) -> Spec:
+    """Lines with the name of each at its end."""
+    text = {"x": x, "y": quantity("label_y"), "text": {"field": "label"}, "color": HUE}
+    names = mark("text", text, "isValid(datum.label)", align="left", dx=8, fontSize=12, fontWeight=600)
+    return {"height": 340, "layer": [*lines(x, y, DASH, size=34, shape=SHAPE), names]}
 
 
 def percentiles() -> Spec:
@@ -142,202 +82,111 @@ def percentiles() -> Spec:
         "{'2': 'p50', '10': 'p90', '100': 'p99', '1000': 'p99.9', '10000': 'p99.99'}['' + datum.value] || ''"
     )
     axis = {"values": [2, 10, 100, 1000, 10000], "labelExpr": names}
-    x = _q("beyond", "percentile of the response time", scale={"type": "log", "nice": False}, axis=axis)
-    y = _q("ms", "milliseconds", scale={"type": "log", "nice": False}, axis={"tickCount": 5})
-    return {"height": 340, "layer": _line(x, y, detail={"field": "variant"})}
+    x = quantity("beyond", "percentile of the response time", scale=LOG, axis=axis)
+    return _named_lines(x, quantity("ms", "milliseconds", scale=LOG, axis={"tickCount": 5}))
 
 
 def sweep() -> Spec:
     """A figure against a setting."""
-    x = _q("at", "value of the setting", scale={"type": "log", "nice": False}, axis={"tickCount": 5})
-    y = _q("mean", "figure", scale={"type": "log", "nice": False}, axis={"tickCount": 5})
-    band = {
-        "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
-        "encoding": {
-            "x": x,
-            "y": _q("low", "figure", scale={"type": "log", "nice": False}),
-            "y2": {"field": "high"},
-            "color": HUE,
-        },
+    x = quantity("at", "value of the setting", scale=LOG, axis={"tickCount": 5})
+    return _named_lines(x, quantity("mean", "figure", scale=LOG, axis={"tickCount": 5}))
+
+
+def _role_bars(field: str, title: str, step: int, labels: int) -> Spec:
+    """Bars of the roles of each variant, with the names of the roles that are wide enough."""
+    y = category("variant", sort=None, axis={**PLAIN, "labelLimit": labels})
+    x, order = quantity(field, title, stack="zero", axis={"tickCount": 6}), {"field": "place"}
+    name = {"condition": {"test": "datum.wide", "field": "role"}, "value": ""}
+    inside = {
+        "y": y,
+        "x": {**x, "bandPosition": 0.5},
+        "text": name,
+        "order": order,
+        "detail": {"field": "role"},
     }
-    return {"height": 340, "layer": [band, *_line(x, y, detail={"field": "variant"})]}
+    return {
+        "height": {"step": step},
+        "layer": [
+            mark("bar", {"y": y, "x": x, "color": HUE, "order": order}, stroke="--page", strokeWidth=1),
+            mark("text", inside, fontSize=11, color="--on-role"),
+        ],
+    }
 
 
 def roles() -> Spec:
     """Where the CPU time of one request goes; the line is the interval of the whole, which stands at the right."""
-    y = _n("variant", sort=None, axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 320})
     title = "CPU time of one request, µs"
-    x = _q("us", title, stack="zero", axis={"tickCount": 6})
-    order = {"field": "place"}
-    return {
-        "height": {"step": 34},
-        "layer": [
-            {
-                "mark": {"type": "bar", "stroke": "--page", "strokeWidth": 1},
-                "encoding": {"y": y, "x": x, "color": HUE, "order": order},
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11, "color": "--on-role"},
-                "encoding": {
-                    "y": y,
-                    "x": {**x, "bandPosition": 0.5},
-                    "text": {"condition": {"test": "datum.wide", "field": "role"}, "value": ""},
-                    "order": order,
-                    "detail": {"field": "role"},
-                },
-            },
-            {
-                "transform": [{"filter": "isValid(datum.low)"}],
-                "mark": {"type": "rule", "strokeWidth": 2, "color": "--ink"},
-                "encoding": {"y": y, "x": _q("low", title), "x2": {"field": "high"}},
-            },
-            {
-                "transform": [{"filter": "isValid(datum.text)"}],
-                "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12, "color": "--ink"},
-                "encoding": {"y": y, "x": {"value": "width"}, "text": {"field": "text"}},
-            },
-        ],
-    }
+    out = _role_bars("us", title, 34, 320)
+    y = out["layer"][0]["encoding"]["y"]
+    whole = {"y": y, **AT_RIGHT, "text": {"field": "text"}}
+    out["layer"] += [
+        interval({"y": y, "x": quantity("low", title)}, strokeWidth=2, color="--ink"),
+        mark("text", whole, "isValid(datum.text)", align="left", dx=8, fontSize=12, color="--ink"),
+    ]
+    return out
 
 
 def cost() -> Spec:
     """What a million requests cost at the reader's prices."""
-    return {
-        "height": {"step": 30},
-        "layer": [
-            {
-                "mark": {"type": "bar", "stroke": "--page", "strokeWidth": 1},
-                "encoding": {
-                    "y": _n(
-                        "variant",
-                        sort=None,
-                        axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 220},
-                    ),
-                    "x": _q(
-                        "cost", "cost of a million requests, in the currency of the prices", stack="zero"
-                    ),
-                    "color": HUE,
-                    "order": {"field": "place"},
-                },
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11, "color": "--on-role"},
-                "encoding": {
-                    "y": _n("variant", sort=None),
-                    "x": _q("cost", stack="zero", bandPosition=0.5),
-                    "text": {"condition": {"test": "datum.wide", "field": "role"}, "value": ""},
-                    "order": {"field": "place"},
-                    "detail": {"field": "role"},
-                },
-            },
-        ],
-    }
+    return _role_bars("cost", "cost of a million requests, in the currency of the prices", 30, 220)
 
 
-def _facets(field: str, x: Spec, layers: list[Spec]) -> Spec:
-    return {
-        "facet": {
-            "row": {
-                **_n(field),
-                "header": {"orient": "top", "labelAnchor": "start", "labelFontWeight": 600, "title": None},
-            }
-        },
-        "spec": {"height": 130, "layer": layers},
-        "resolve": {"scale": {"y": "independent"}},
-        "spacing": 14,
-    }
+def _panels(field: str, layers: list[Spec]) -> Spec:
+    return {**facets(field, layers), "resolve": {"scale": {"y": "independent"}}}
+
+
+def _highest(axis: str, field: str, color: str, dash: list[int]) -> Spec:
+    """A line at the highest value of a field."""
+    at = {axis: {"aggregate": "max", "field": field, "type": "quantitative"}}
+    return mark("rule", at, color=color, strokeDash=dash)
 
 
 def seconds() -> Spec:
     """One window second by second."""
-    x = _q("second", "second of the load", scale={"nice": False}, axis={"tickMinStep": 1})
-    y = _q("value", scale={"zero": True}, axis={"tickCount": 3})
-    return _facets(
-        "series",
-        x,
-        [
-            {
-                "mark": {"type": "line", "strokeWidth": 2, "interpolate": "step-after"},
-                "encoding": {"x": x, "y": y, "color": HUE, "detail": {"field": "line"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 18},
-                "encoding": {"x": x, "y": y, "color": HUE},
-            },
-        ],
-    )
+    x = quantity("second", "second of the load", scale={"nice": False}, axis={"tickMinStep": 1})
+    at: dict[str, Any] = {
+        "x": x,
+        "y": quantity("value", scale={"zero": True}, axis={"tickCount": 3}),
+        "color": HUE,
+    }
+    line = mark("line", {**at, "detail": {"field": "line"}}, strokeWidth=2, interpolate="step-after")
+    return _panels("series", [line, mark("point", at, filled=True, size=18)])
 
 
 def load() -> Spec:
     """Goodput and response time against the offered load; what was not held is hollow."""
-    x = _q("offered_rps", "offered load, 1/s", scale={"zero": True}, axis={"tickCount": 6})
-    y = _q("value", scale={"type": "linear"}, axis={"tickCount": 4})
-    fill = {"condition": {"test": "datum.state === 'held'", "field": "hue", "scale": None}, "value": "--page"}
-    return _facets(
+    x = quantity("offered_rps", "offered load, 1/s", scale={"zero": True}, axis={"tickCount": 6})
+    at = {"x": x, "y": quantity("value", scale={"type": "linear"}, axis={"tickCount": 4})}
+    held = {"test": "datum.state === 'held'", "field": "hue", "scale": None}
+    point = {**at, "stroke": HUE, "fill": {"condition": held, "value": "--page"}}
+    return _panels(
         "series",
-        x,
         [
-            {
-                "mark": {"type": "rule", "color": "--muted", "strokeDash": [4, 3]},
-                "encoding": {"x": {"aggregate": "max", "field": "capacity_rps", "type": "quantitative"}},
-            },
-            {
-                "mark": {"type": "rule", "color": "--bad", "strokeDash": [2, 2]},
-                "encoding": {"y": {"aggregate": "max", "field": "objective_ms", "type": "quantitative"}},
-            },
-            {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"x": x, "y": y, "color": HUE}},
-            {
-                "mark": {"type": "point", "size": 60, "strokeWidth": 2, "opacity": 1},
-                "encoding": {"x": x, "y": y, "stroke": HUE, "fill": fill},
-            },
+            _highest("x", "capacity_rps", "--muted", [4, 3]),
+            _highest("y", "objective_ms", "--bad", [2, 2]),
+            mark("line", {**at, "color": HUE}, strokeWidth=1.5),
+            mark("point", point, size=60, strokeWidth=2, opacity=1),
         ],
     )
 
 
 def history() -> Spec:
     """One nightly series: its ratios, the sums that raise its alarms, and what came new under the programs."""
-    x = _q("night", "night of the series", scale={"nice": False}, axis={"tickMinStep": 1, "tickCount": 6})
-    y = _q("value", scale={"zero": False}, axis={"tickCount": 4})
-    passed = {"condition": {"test": "datum.alarm", "value": 90}, "value": 14}
-    return _facets(
+    axis = {"tickMinStep": 1, "tickCount": 6}
+    x = quantity("night", "night of the series", scale={"nice": False}, axis=axis)
+    at = {"x": x, "y": quantity("value", scale={"zero": False}, axis={"tickCount": 4})}
+    event = {"x": x, "tooltip": category("event", "new")}
+    point = {
+        **at,
+        "size": {"condition": {"test": "datum.alarm", "value": 90}, "value": 14},
+        "color": {"condition": {"test": "datum.alarm", "value": "--bad"}, **HUE},
+    }
+    return _panels(
         "panel",
-        x,
         [
-            {
-                "mark": {"type": "rule", "color": "--bad", "strokeDash": [4, 3]},
-                "encoding": {"y": {"aggregate": "max", "field": "limit", "type": "quantitative"}},
-            },
-            {
-                "transform": [{"filter": "isValid(datum.event)"}],
-                "mark": {"type": "rule", "color": "--muted", "strokeWidth": 1.5},
-                "encoding": {"x": x, "tooltip": {"field": "event", "type": "nominal", "title": "new"}},
-            },
-            {
-                "mark": {"type": "line", "strokeWidth": 1.5},
-                "encoding": {"x": x, "y": y, "color": HUE, "detail": {"field": "line"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "opacity": 1},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "size": passed,
-                    "color": {"condition": {"test": "datum.alarm", "value": "--bad"}, **HUE},
-                },
-            },
+            _highest("y", "limit", "--bad", [4, 3]),
+            mark("rule", event, "isValid(datum.event)", color="--muted", strokeWidth=1.5),
+            mark("line", {**at, "color": HUE, "detail": {"field": "line"}}, strokeWidth=1.5),
+            mark("point", point, filled=True, opacity=1),
         ],
     )
-
-
-SPECS = {
-    "hero": hero,
-    "forest": forest,
-    "percentiles": percentiles,
-    "load": load,
-    "sweep": sweep,
-    "roles": roles,
-    "seconds": seconds,
-    "cost": cost,
-    "history": history,
-}

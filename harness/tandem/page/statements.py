@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_key, key_now, known
-from tandem.page.data import PageRow
+from tandem.page.data import AddedFigure
 from tandem.report.forest import cpu_names, forest, rows
 from tandem.wording import basis_told, expected_range, metric_told, times
 
@@ -15,24 +14,28 @@ REMEDY = "just session"
 
 
 @dataclass(frozen=True)
-class ToldStatement:
-    """A main statement."""
+class StatementEntry:
+    """A statement with a place of its own."""
 
     title: str
-    figure: dict[str, str] | None
-    """Words of its picture; None without a session."""
+    figure: AddedFigure | None
+    """None without a session."""
 
 
 @dataclass(frozen=True)
-class ToldStatements:
+class StatementsSection:
     """Section of the first page."""
 
-    main: list[ToldStatement]
+    main: list[StatementEntry]
     further: list[tuple[str, ...]]
     """Rows of FURTHER."""
-    pictures: list[tuple[PageRow, dict[str, Any]]]
     conditions: dict[str, str]
-    """Name of a picture -> under what its sessions were made."""
+    """Id of a picture -> under what its sessions were made."""
+
+    @property
+    def figures(self) -> list[AddedFigure]:
+        """The pictures of the main statements."""
+        return [one.figure for one in self.main if one.figure is not None]
 
 
 FURTHER = ("statement", "conditions", "ratio", "next session", "basis")
@@ -40,10 +43,10 @@ FURTHER_LEAST = 2
 """Sessions of a further statement that is listed."""
 
 
-def told(sessions: Sequence[SessionRecord], statements: Statements, catalog: Catalog) -> ToldStatements:
+def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: Catalog) -> StatementsSection:
     """sessions: all, in order of time."""
     cpus, taken = cpu_names(sessions), set[Key]()
-    main, pictures, conditions = [], [], {}
+    main, conditions = [], {}
     for one in statements.statement:
         key = key_now(statements, catalog, one.metric, one.of, one.to)
         taken |= {key, key.turned}
@@ -51,20 +54,13 @@ def told(sessions: Sequence[SessionRecord], statements: Statements, catalog: Cat
         together = known(found)
         title = _title(key)
         if together is None:
-            main.append(ToldStatement(title, None))
+            main.append(StatementEntry(title, None))
             continue
-        name = f"statement-{one.name}"
-        words = {
-            "id": name,
-            "run": name,
-            "title": title,
-            "says": _sentence(key, together),
-            "read": "reference/sessions",
-        }
-        main.append(ToldStatement(title, words))
-        pictures.append((words, forest(rows(found, cpus), together)))
+        name, spec = f"statement-{one.name}", forest(rows(found, cpus), together)
+        figure = AddedFigure(name, title, _sentence(key, together), "reference/sessions", spec)
+        main.append(StatementEntry(title, figure))
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
-    return ToldStatements(main, _further(sessions, taken), pictures, conditions)
+    return StatementsSection(main, _further(sessions, taken), conditions)
 
 
 def _title(key: Key) -> str:

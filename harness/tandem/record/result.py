@@ -89,6 +89,24 @@ class Baselines(Part):
     """What the harness's self-test said of the harness that day."""
 
 
+class Publication(Part):
+    """A published experiment, or a claim that people quote."""
+
+    name: str
+    """By which `reproduce` knows it."""
+    title: str
+    origin: str
+    """The document or the quote, and its section."""
+    source: str | None
+    """Address of a quoted claim; null for an experiment."""
+    host: str
+    """Where its figures were measured."""
+    hypothesis: str
+    """Of a quoted claim: what would have to be seen."""
+    sentence: str
+    """What changed when it was measured again, and whether the conclusion stands; empty until somebody wrote it."""
+
+
 class Conclusions(Part):
     """What a study makes of its trials: figures and ratios in one form for all studies. What only one study has, such as a fit
     or a map, are further fields of its own kind."""
@@ -97,6 +115,11 @@ class Conclusions(Part):
     contrasts: list[Contrast] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
     """Sentences about all of them."""
+
+    @property
+    def publication(self) -> Publication | None:
+        """What was measured again; its claims are the contrasts with a text. None: nothing that was published."""
+        return None
 
     def estimate_of(self, metric: str, position: Position) -> Estimate | None:
         """A metric of a variant; None: it was not estimated."""

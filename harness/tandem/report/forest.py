@@ -1,7 +1,6 @@
 """The sessions of a statement as a forest plot: a line for each, their mean, and where the next one is expected. Pure.
 
 Vega-Lite whose colours are the page's CSS variables; `printable` puts those of a white page in their place.
-https://vega.github.io/vega-lite/docs/
 """
 
 from collections import Counter
@@ -10,10 +9,12 @@ from typing import Any
 
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import SESSIONS_LEAST, Draw, Known, by_model
+from tandem.report.chart import HUE, PLAIN, Spec, category, interval, mark, quantity
 from tandem.wording import basis_told, expected_told, times
 
 type ForestRow = dict[str, Any]
-type ForestSpec = dict[str, Any]
+type ForestPanel = tuple[tuple[str, str], list[ForestRow], Known]
+"""Two lines of title, rows, and what they say together."""
 
 HUES = ("--cpu-1", "--cpu-2", "--cpu-3", "--cpu-4", "--cpu-5")
 """Colours of the CPU models, in the order in which they were seen. Further ones have the last."""
@@ -36,6 +37,17 @@ SAYS = (
 STEP, SMALL_STEP, SMALL_WIDTH = 24, 13, 215
 POINT, SMALL_POINT = 60, 30
 TICKS = tuple(digit * 10.0**power for power in range(-3, 4) for digit in (1, 1.2, 1.5, 2, 3, 5, 7))
+PRINTED = {
+    "background": "--card",
+    "view": {"stroke": None},
+    "padding": 10,
+    "axis": {"labelColor": "--ink", "domainColor": "#c8ccd0", "tickColor": "#c8ccd0", "labelFontSize": 10},
+    "title": {
+        **{"anchor": "start", "frame": "group", "fontSize": 12, "subtitleFontSize": 10.5},
+        **{"color": "--ink", "subtitleColor": "--muted", "offset": 6},
+    },
+}
+"""How a picture of its own looks."""
 
 
 def cpu_names(sessions: Sequence[SessionRecord]) -> dict[str, str]:
@@ -90,167 +102,81 @@ def domain(lines: Sequence[ForestRow], known: Sequence[Known]) -> tuple[float, f
     return min(ends) / 1.03, max(ends) * 1.03
 
 
-def layers(
-    lines: Sequence[ForestRow],
-    known: Known,
-    ends: tuple[float, float],
-    title: str | None = None,
-    size: int = SMALL_POINT,
-    y: ForestSpec | None = None,
-) -> list[ForestSpec]:
-    """The marks of one plot. title: of the axis; size: of a point; y: more of the encoding of its lines."""
+def _layers(
+    lines: Sequence[ForestRow], known: Known, ends: tuple[float, float], y: Spec, size: int, title: str | None
+) -> list[Spec]:
+    """The marks of one plot. y: encoding of its sessions; size: of a point; title: of the axis of the ratios."""
     scale = {"type": "log", "nice": False, "domain": list(ends)}
     ticks = [tick for tick in TICKS if ends[0] <= tick <= ends[1]]
     axis = {"values": ticks, "labelExpr": "'× ' + datum.label", "grid": False}
 
-    def x(field: str) -> ForestSpec:
-        return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+    def x(field: str) -> Spec:
+        return quantity(field, title, scale=scale, axis=axis)
 
-    at = {
-        "field": "session",
-        "type": "nominal",
-        "title": None,
-        "sort": None,
-        "axis": {"labelLimit": 300, "domain": False, "ticks": False, "labelPadding": 8},
-        **(y or {}),
-    }
-    hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
-    band = known.expected and {
-        "low": max(known.expected[0], ends[0]),
-        "high": min(known.expected[1], ends[1]),
-    }
-    hollow = {"condition": {"test": "datum.control === 'failed'", "value": "--card"}, **hue}
-    has_interval = any(row["low"] is not None for row in lines)
-    return [
-        *(
-            [
-                {
-                    "data": {"values": [band]},
-                    "mark": {"type": "rect", "color": "--muted", "opacity": 0.16},
-                    "encoding": {"x": x("low"), "x2": {"field": "high"}},
-                }
-            ]
-            if band
-            else []
-        ),
-        {
-            "data": {"values": [{"one": 1}]},
-            "mark": {"type": "rule", "color": "--muted", "strokeDash": [3, 3]},
-            "encoding": {"x": x("one")},
-        },
-        {
-            "data": {"values": [{"mean": known.ratio}]},
-            "mark": {"type": "rule", "color": "--ink", "strokeWidth": 1.5},
-            "encoding": {"x": x("mean")},
-        },
-        *(
-            [
-                {
-                    "transform": [{"filter": "isValid(datum.low)"}],
-                    "mark": {"type": "rule", "strokeWidth": 2},
-                    "encoding": {"y": at, "x": x("low"), "x2": {"field": "high"}, "color": hue},
-                }
-            ]
-            if has_interval
-            else []
-        ),
-        {
-            "mark": {"type": "point", "size": size, "strokeWidth": 2, "opacity": 1},
-            "encoding": {
-                "y": at,
-                "x": x("ratio"),
-                "stroke": hue,
-                "fill": hollow,
-                "shape": {"field": "_shape", "type": "nominal", "scale": None, "legend": None},
-            },
-        },
+    out = []
+    if known.expected:
+        band = {"low": max(known.expected[0], ends[0]), "high": min(known.expected[1], ends[1])}
+        at = {"x": x("low"), "x2": {"field": "high"}}
+        out.append(mark("rect", at, values=[band], color="--muted", opacity=0.16))
+    out += [
+        mark("rule", {"x": x("one")}, values=[{"one": 1}], color="--muted", strokeDash=[3, 3]),
+        mark("rule", {"x": x("mean")}, values=[{"mean": known.ratio}], color="--ink", strokeWidth=1.5),
     ]
+    if any(row["low"] is not None for row in lines):
+        out.append(interval({"y": y, "x": x("low"), "color": HUE}, strokeWidth=2))
+    hollow = {"condition": {"test": "datum.control === 'failed'", "value": "--card"}, **HUE}
+    shape = {**HUE, "field": "_shape"}
+    point = {"y": y, "x": x("ratio"), "stroke": HUE, "fill": hollow, "shape": shape}
+    return [*out, mark("point", point, size=size, strokeWidth=2, opacity=1)]
 
 
-def forest(lines: Sequence[ForestRow], known: Known) -> ForestSpec:
+def forest(lines: Sequence[ForestRow], known: Known) -> Spec:
     """One plot for the page, which sets width and theme. Its data are in it."""
-    ends = domain(lines, [known])
-    text = {
-        "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12, "color": "--muted"},
-        "encoding": {
-            "y": {"field": "session", "type": "nominal", "sort": None},
-            "x": {"value": "width"},
-            "text": {"field": "_text", "type": "nominal"},
-        },
-    }
+    y = category("session", sort=None, axis={"labelLimit": 300, **PLAIN})
+    title = "ratio; band: where the next session is expected"
+    text = {"y": y, "x": {"value": "width"}, "text": {"field": "_text", "type": "nominal"}}
     return {
         "data": {"values": list(lines)},
         "height": STEP * len(lines),
         "layer": [
-            *layers(lines, known, ends, "ratio; band: where the next session is expected", POINT),
-            text,
+            *_layers(lines, known, domain(lines, [known]), y, POINT, title),
+            mark("text", text, align="left", dx=8, fontSize=12, color="--muted"),
         ],
     }
 
 
-type ForestPanel = tuple[tuple[str, str], list[ForestRow], Known]
-"""Two lines of title, rows, and what they say together."""
-
-
-def small_multiples(grid: Sequence[Sequence[ForestPanel | None]]) -> ForestSpec:
+def small_multiples(grid: Sequence[Sequence[ForestPanel | None]]) -> Spec:
     """A plot for each statement, in rows whose sessions stand beside each other; None leaves a place empty. All share an axis."""
     panels = [one for line in grid for one in line if one is not None]
     ends = domain([row for _, own, _ in panels for row in own], [known for *_, known in panels])
+    lines = [line for line in grid if any(one is not None for one in line)]
     return {
-        "vconcat": [
-            {"hconcat": _line(line, ends), "spacing": 14}
-            for line in grid
-            if any(one is not None for one in line)
-        ],
+        "vconcat": [{"hconcat": _line(line, ends), "spacing": 14} for line in lines],
         "spacing": 18,
-        "config": {
-            "background": ON_WHITE["--card"],
-            "view": {"stroke": None},
-            "padding": 10,
-            "axis": {
-                "labelColor": ON_WHITE["--ink"],
-                "domainColor": "#c8ccd0",
-                "tickColor": "#c8ccd0",
-                "labelFontSize": 10,
-            },
-            "title": {
-                "anchor": "start",
-                "frame": "group",
-                "fontSize": 12,
-                "subtitleFontSize": 10.5,
-                "color": ON_WHITE["--ink"],
-                "subtitleColor": ON_WHITE["--muted"],
-                "offset": 6,
-            },
-        },
+        "config": PRINTED,
     }
 
 
-def _line(line: Sequence[ForestPanel | None], ends: tuple[float, float]) -> list[ForestSpec]:
-    """The panels of one row. The first has the names of the sessions of all."""
-    order = {
-        row["session"]: row for one in line if one is not None for row in one[1]
-    }  # the same session has the same name in each
+def _line(line: Sequence[ForestPanel | None], ends: tuple[float, float]) -> list[Spec]:
+    """The panels of one row. The first has the names of the sessions of all: a session has the same name in each."""
+    order = {row["session"]: row for one in line if one is not None for row in one[1]}
     names = sorted(order, key=lambda name: (HUES.index(order[name]["hue"]), order[name]["started"]))
-    out: list[ForestSpec] = []
+    size = {"width": SMALL_WIDTH, "height": SMALL_STEP * len(names)}
+    missing = mark("text", {"text": {"value": "not measured"}}, values=[{}], color="--muted")
+    out: list[Spec] = []
     for place, one in enumerate(line):
-        axis = {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 6, "labels": place == 0}
-        y = {"sort": names, "scale": {"domain": names}, "axis": axis}
-        size = {"width": SMALL_WIDTH, "height": SMALL_STEP * len(names)}
         if one is None:
-            empty = {
-                "mark": {"type": "text", "color": "--muted"},
-                "encoding": {"text": {"value": "not measured"}},
-            }
-            out.append({"data": {"values": [{}]}, **size, **empty})
+            out.append({**missing, **size})
             continue
         title, own, known = one
+        axis = {**PLAIN, "labelLimit": 260, "labelPadding": 6, "labels": place == 0}
+        y = category("session", sort=names, scale={"domain": names}, axis=axis)
         out.append(
             {
                 "title": {"text": list(title), "subtitle": [expected_told(known), f"({basis_told(known)})"]},
                 "data": {"values": own},
                 **size,
-                "layer": layers(own, known, ends, y=y),
+                "layer": _layers(own, known, ends, y, SMALL_POINT, None),
             }
         )
     return out

@@ -1,6 +1,6 @@
 """The report of a lab's hosts, on one page of 100 columns. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Group
@@ -8,52 +8,43 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.catalog.labs import Lab
-from tandem.judge.fitness import Link, Machine, Remark, bits, offset
+from tandem.judge.fitness import Between, Link, Machine, Readings, Remark, bits, offset
 
 COLOURS = {"good": "green", "limited": "yellow", "bad": "red"}
 
 
-def _table(*columns: str) -> Table:
-    out = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in columns:
-        out.add_column(column, header_style="bold")
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    out = Table(*columns, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for row in rows:
+        out.add_row(*row)
     return out
 
 
 def _hosts(machines: list[Machine]) -> Table:
-    out = _table("host", "roles", "engine", "clock", "cpus", "open files", "disk free")
-    for machine in machines:
-        told = machine.told
-        figures = (
-            (
-                told.engine,
-                offset(told),
-                str(told.cpus),
-                f"{told.open_files:,}",
-                f"{told.free_bytes / 1e9:.0f} GB",
-            )
-            if told
-            else ("–",) * 5
-        )
-        out.add_row(machine.host.name, ", ".join(machine.host.roles), *figures)
-    return out
+    def figures(seen: Readings | None) -> Sequence[str]:
+        if seen is None:
+            return ("–",) * 5
+        counts = str(seen.cpus), f"{seen.open_files:,}", f"{seen.free_bytes / 1e9:.0f} GB"
+        return (seen.engine, offset(seen), *counts)
+
+    columns = ("host", "roles", "engine", "clock", "cpus", "open files", "disk free")
+    return _table(columns, ((m.host.name, ", ".join(m.host.roles), *figures(m.told)) for m in machines))
 
 
 def _links(links: list[Link]) -> Table:
-    out = _table("between", "who asks whom", "round trip, p99", "bandwidth, each way")
-    for link in links:
-        network = link.network
-        figures = (
-            (
-                f"{network.round_trip_ms:.2f}, {network.round_trip_p99_ms:.2f} ms",
-                f"{bits(network.there_bps)}, {bits(network.back_bps)}",
-            )
-            if network
-            else ("–", "–")
+    def figures(network: Between | None) -> Sequence[str]:
+        if network is None:
+            return ("–", "–")
+        return (
+            f"{network.round_trip_ms:.2f}, {network.round_trip_p99_ms:.2f} ms",
+            f"{bits(network.there_bps)}, {bits(network.back_bps)}",
         )
+
+    def row(link: Link) -> Sequence[str]:
         used = ", ".join(f"{asking} {asked}" for asking, asked in link.used)
-        out.add_row(f"{link.one} - {link.other}", used, *figures)
-    return out
+        return (f"{link.one} - {link.other}", used, *figures(link.network))
+
+    return _table(("between", "who asks whom", "round trip, p99", "bandwidth, each way"), map(row, links))
 
 
 def _problems(found: list[Remark]) -> Iterator[Text]:
@@ -86,22 +77,15 @@ def data(
         "lab": lab.name,
         "hosts": {
             machine.host.name: {
-                "engine": machine.host.engine,
-                "address": machine.host.address,
-                "roles": machine.host.roles,
+                **{name: getattr(machine.host, name) for name in ("engine", "address", "roles")},
                 "told": machine.told,
                 "problem": machine.problem,
             }
             for machine in machines
         },
         "links": [
-            {
-                "hosts": [link.one, link.other],
-                "used": link.used,
-                "network": link.network,
-                "problem": link.problem,
-            }
-            for link in links
+            {"hosts": [one.one, one.other], "used": one.used, "network": one.network, "problem": one.problem}
+            for one in links
         ],
         "checks": found,
         "fit": fit,

@@ -1,8 +1,9 @@
 """The studies. A further one is a folder beside this file, with study.py and command.py, and a line here."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import isabstract
@@ -161,27 +162,22 @@ def index(folder: Path) -> Index:
     """Everything in a folder that holds studies' folders, in it or one deeper. Reads no trials, and of a result its
     beginning only, where that has what is listed: a thousand are read in less than a second."""
     entries, unreadable, unfinished = [], [], []
-    for study in _studies(folder):
+    for study in studies_in([folder], BELOW):
         name = study.relative_to(folder).as_posix()
-        file = study / RESULT
-        if not file.is_file():
+        if not (study / RESULT).is_file():
             unfinished.append(name)
             continue
         try:
-            entries.append(_entry(name, beginning(file)))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            unreadable.append(f"{file}: the record cannot be read: {error!r}")
+            entries.append(entry(name, study / RESULT))
         except TandemError as error:
-            unreadable.append(f"{file}: {error}")
+            unreadable.append(str(error))
     return Index(sorted(entries, key=lambda entry: entry.started_at, reverse=True), unreadable, unfinished)
 
 
-def _studies(folder: Path) -> Iterator[Path]:
-    """Folders with a result or a request of a study, in order of their names."""
-    found = {
-        file.parent for below in BELOW for name in (RESULT, BEGUN) for file in folder.glob(f"{below}/{name}")
-    }
-    yield from sorted(found)
+def studies_in(folders: Iterable[Path], below: Sequence[str]) -> list[Path]:
+    """Folders with a result or a request of a study, in order of their names. below: patterns of how deep they lie."""
+    names = [f"{at}/{name}".removeprefix("/") for at in below for name in (RESULT, BEGUN)]
+    return sorted({file.parent for folder in folders for name in names for file in folder.glob(name)})
 
 
 def beginning(file: Path) -> dict[str, Any]:
@@ -201,12 +197,28 @@ def beginning(file: Path) -> dict[str, Any]:
     return whole
 
 
-def _entry(folder: str, raw: dict[str, Any]) -> IndexEntry:
+def entry(name: str, file: Path) -> IndexEntry:
+    """What a list says of a result. name: of its folder, for people. Raises TandemError, naming the file."""
+    try:
+        return _entry(name, file, beginning(file))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TandemError(f"{file}: the record cannot be read: {error!r}") from None
+
+
+def _moment(text: str) -> str:
+    """The same. Raises ValueError for what is no time."""
+    datetime.fromisoformat(text)
+    return text
+
+
+def _entry(folder: str, file: Path, raw: dict[str, Any]) -> IndexEntry:
     version, asked = raw["schema_version"], raw["request"]
     if version != SCHEMA_VERSION:
-        raise TandemError(f"schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}")
+        raise TandemError(
+            f"{file}: schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}"
+        )
     if asked["study"] not in STUDIES:
-        raise TandemError(f"the study '{asked['study']}' is not known")
+        raise TandemError(f"{file}: the study '{asked['study']}' is not known")
     headline = raw.get("headline")
     if headline is None:
         try:
@@ -219,7 +231,7 @@ def _entry(folder: str, raw: dict[str, Any]) -> IndexEntry:
         study=asked["study"],
         variants=[variant["label"] for variant in asked["variants"]],
         scenario=asked["scenario"],
-        started_at=raw["started_at"],
+        started_at=_moment(raw["started_at"]),
         verdict=Verdict(raw["verdict"]),
         headline=headline,
     )

@@ -1,5 +1,6 @@
 """tandem.page.pairs and .answers: which ratios answer the three questions, by the committed results."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,29 +8,38 @@ import pytest
 
 from tandem.analysis.ratios import Ratio, compare, verdict
 from tandem.catalog.catalog import Catalog
-from tandem.page.answers import answer
+from tandem.page.answers import WORDS, answer, bars
 from tandem.page.lines import Kind, Line, kind_of, kinds, lines
-from tandem.page.pairs import COST, RATE, ModelPair, best, pairs, questions
+from tandem.page.pairs import COST, RATE, AsyncRatio, ModelPair, best, pairs, questions
 from tandem.page.read import Run, find, read
-from tandem.record.conclusion import Estimate
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.window import Verdict
-from tandem.studies.compare.conclusions import Compared
-from tandem.studies.crossover.conclusions import Crossed
+
+FOLDERS = "reference", "questions", "reference-experiments", "reference-claims", "comparisons", "crossovers"
+
+
+type Runs = dict[str, Run]
+type Pairs = dict[str, list[ModelPair]]
+"""Result -> its pairs."""
 
 
 @pytest.fixture(scope="module")
-def runs(root: Path) -> dict[str, Run]:
-    names = (
-        "reference",
-        "questions",
-        "reference-experiments",
-        "reference-claims",
-        "comparisons",
-        "crossovers",
-    )
-    folders = [root / "results" / name for name in names]
-    found = [read(header) for header in find(folders, root)[0]]
+def runs(root: Path) -> Runs:
+    found = [read(header) for header in find([root / "results" / name for name in FOLDERS], root)[0]]
     return {run.header.name.removeprefix("results/"): run for run in found if isinstance(run, Run)}
+
+
+@pytest.fixture(scope="module")
+def found(runs: Runs, real: Catalog) -> Pairs:
+    return {name: pairs(run, lines(run, kinds(real))) for name, run in runs.items()}
+
+
+def contrast(run: Run, metric: str, of: str, to: str) -> Contrast:
+    named = (
+        one for one in run.result.conclusions.contrasts if (one.metric, one.of, one.to) == (metric, of, to)
+    )
+    found: Contrast = next(named)
+    return found
 
 
 def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:
@@ -40,73 +50,66 @@ def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:
     )
 
 
-def pair(ratio: Ratio, language: str = "x") -> ModelPair:
+def pair(ratio: Ratio, language: str = "x", word: str | None = None) -> ModelPair:
+    assert ratio.ratio is not None
+    assert ratio.interval is not None
     costs = {COST: 5.0}
     sides = line("sync", "app-cpu", **costs), line("async", "app-cpu", **costs)
-    return ModelPair("cost", language, *sides, ratio, at_least=False, rank=(0.0,))
+    return ModelPair(
+        "cost",
+        language,
+        *sides,
+        AsyncRatio(ratio.ratio, ratio.interval, ratio.n, word),
+        at_least=False,
+        rank=(0.0,),
+    )
 
 
 CHEAPER, OPEN, SAME = compare([-0.5, -0.51, -0.49]), compare([-0.5, 0.4, 0.1]), compare([0.01, 0.011, 0.01])
+ALIKE = compare([0.02, -0.02, 0.03, -0.03, 0.01, -0.01])
 
 
-def test_a_comparison_gives_its_own_ratio(runs: dict[str, Run], real: Catalog) -> None:
-    run = runs["comparisons/falcon"]
-    found = {one.question: one for one in pairs(run, lines(run, kinds(real)))}
-    conclusions = run.result.conclusions
-    assert isinstance(conclusions, Compared)
-    kept = conclusions.contrast("falcon-async", COST)
-    assert kept is not None
-    assert (found["cost"].ratio.ratio, found["cost"].ratio.interval) == (kept.ratio, kept.interval)
-    assert "waiting-bound" not in found
+def test_a_comparison_gives_its_own_ratio_also_turned(runs: Runs, found: Pairs) -> None:
+    by_question = {one.question: one.ratio for one in found["comparisons/falcon"]}
+    kept = contrast(runs["comparisons/falcon"], COST, "falcon-async", "falcon-sync")
+    assert (by_question["cost"].ratio, by_question["cost"].interval) == (kept.ratio, kept.interval)
+    assert "waiting-bound" not in by_question
+    [turned] = [
+        one.ratio for one in found["comparisons/recipes"] if (one.language, one.question) == ("rust", "cost")
+    ]
+    kept = contrast(runs["comparisons/recipes"], COST, "rust-sync", "rust-async")
+    low, high = kept.interval or (0, 0)
+    assert turned.ratio == pytest.approx(1 / (kept.ratio or 0))
+    assert turned.interval == pytest.approx((1 / high, 1 / low))
 
 
-def test_a_reference_that_is_async_is_turned(runs: dict[str, Run], real: Catalog) -> None:
-    run = runs["comparisons/recipes"]
-    made = pairs(run, lines(run, kinds(real)))
-    found = [one for one in made if (one.language, one.question) == ("rust", "cost")]
-    conclusions = run.result.conclusions
-    assert isinstance(conclusions, Compared)
-    assert conclusions.reference == "rust-async"
-    kept = conclusions.contrast("rust-sync", COST)
-    assert kept is not None
-    assert kept.interval is not None
-    [one] = found
-    assert one.ratio.ratio == pytest.approx(1 / (kept.ratio or 0))
-    assert one.ratio.interval == pytest.approx((1 / kept.interval[1], 1 / kept.interval[0]))
+def test_two_beside_a_third_are_compared_with_each_other(runs: Runs, found: Pairs) -> None:
+    conclusions = runs["comparisons/index"].result.conclusions
+    assert {one.to for one in conclusions.contrasts} == {"rust-hyper"}
+    means = {one.variant: one.mean for one in conclusions.estimates if one.metric == COST}
+    [cost] = [
+        one.ratio for one in found["comparisons/index"] if (one.language, one.question) == ("cpp", "cost")
+    ]
+    assert cost.blocks == contrast(runs["comparisons/index"], COST, "cpp-sync", "rust-hyper").n
+    assert cost.ratio == pytest.approx(means["cpp-async"] / means["cpp-sync"], rel=0.05)
 
 
-def test_two_beside_a_third_are_compared_with_each_other(runs: dict[str, Run], real: Catalog) -> None:
-    run = runs["comparisons/index"]
-    found = {(one.language, one.question): one for one in pairs(run, lines(run, kinds(real)))}
-    conclusions = run.result.conclusions
-    assert isinstance(conclusions, Compared)
-    assert conclusions.reference == "rust-hyper"
-    of, to = (conclusions.mean(label, COST) for label in ("cpp-async", "cpp-sync"))
-    cost = found["cpp", "cost"].ratio
-    assert cost.n == conclusions.blocks
-    assert cost.ratio == pytest.approx((of or 0) / (to or 1), rel=0.05)
-
-
-def test_the_pair_whose_stack_differs_least_is_shown(runs: dict[str, Run], real: Catalog) -> None:
-    found = [one for run in runs.values() for one in pairs(run, lines(run, kinds(real)))]
-    shown = {one.language: (one.sync.implementation, one.other.implementation) for one in best(found)["cost"]}
+def test_the_pair_whose_stack_differs_least_is_shown(found: Pairs) -> None:
+    every = [pair for of in found.values() for pair in of]
+    shown = {one.language: (one.sync.implementation, one.other.implementation) for one in best(every)["cost"]}
     assert shown["python"] == ("falcon-sync", "falcon-async")
-    assert ("python-sync", "python-async") not in {
-        (one.sync.implementation, one.other.implementation) for one in found
-    }, "two stacks that share no part say nothing of the model"
-    assert not {one.other.implementation for one in found if one.sync.implementation == "rust-sync"} - {
-        "rust-async"
-    }
+    made = {(one.sync.implementation, one.other.implementation) for one in every}
+    assert ("python-sync", "python-async") not in made, (
+        "two stacks that share no part say nothing of the model"
+    )
+    assert {other for sync, other in made if sync == "rust-sync"} == {"rust-async"}
 
 
-def test_the_best_evidence_is_chosen_without_a_look_at_the_difference(
-    runs: dict[str, Run], real: Catalog
-) -> None:
-    found = [one for run in runs.values() for one in pairs(run, lines(run, kinds(real)))]
-    chosen = best(found)
+def test_the_best_evidence_is_chosen_without_a_look_at_the_difference(found: Pairs) -> None:
+    every = [pair for of in found.values() for pair in of]
+    chosen = best(every)
     assert {one.language for one in chosen["cost"]} == {"cpp", "python", "rust"}
-    other_size = [replace(one, ratio=one.ratio.model_copy(update={"ratio": 99.0})) for one in found]
-    again = best(other_size)
+    again = best([replace(one, ratio=one.ratio._replace(ratio=99.0)) for one in every])
     for question, of in chosen.items():
         assert [one.sync for one in again[question]] == [one.sync for one in of]
 
@@ -135,78 +138,77 @@ def test_decided_is_what_lies_on_one_side_and_beyond_the_margin() -> None:
     assert pair(CHEAPER).decided
     assert not pair(OPEN).decided
     assert not pair(SAME).decided, "an interval within 3 % is no difference"
-    assert not replace(pair(CHEAPER), word=verdict(CHEAPER)).decided, (
-        "three blocks never pass the sign-flip test"
-    )
+    assert not pair(CHEAPER, word=verdict(CHEAPER)).decided, "three blocks never pass a sign-flip test"
     six = compare([-0.5, -0.51, -0.49, -0.5, -0.52, -0.48])
-    assert replace(pair(six), word=verdict(six)).decided
+    assert pair(six, word=verdict(six)).decided
+    assert [pair(one).alike for one in (ALIKE, OPEN, CHEAPER)] == [True, False, False]
 
 
+@pytest.mark.parametrize(("name", "language"), [("falcon", "python"), ("rust", "rust")])
 def test_where_it_waits_a_crossover_answers_with_the_longest_wait(
-    runs: dict[str, Run], real: Catalog
+    runs: Runs, found: Pairs, name: str, language: str
 ) -> None:
-    for name, language in (("falcon", "python"), ("rust", "rust")):
-        run = runs[f"crossovers/{name}"]
-        crossed = run.result.conclusions
-        assert isinstance(crossed, Crossed)
-        made = pairs(run, lines(run, kinds(real)))
-        [found] = [one for one in made if one.question == "waiting-bound"]
-        last = crossed.contrasts[-1]
-        assert (found.question, found.language) == ("waiting-bound", language)
-        assert (found.ratio.ratio, found.ratio.interval) == (last.ratio, last.interval)
-        assert found.other.coordinates == {"wait_ms": 15}
+    [one] = [pair for pair in found[f"crossovers/{name}"] if pair.question == "waiting-bound"]
+    assert one.language == language
+    assert one.other.coordinates == {"wait_ms": 15}
+    last = [
+        each
+        for each in runs[f"crossovers/{name}"].result.conclusions.contrasts
+        if each.metric == RATE and each.coordinates == {"wait_ms": 15}
+    ]
+    assert [(one.ratio.ratio, one.ratio.interval)] == [(each.ratio, each.interval) for each in last]
 
 
-def test_scarce_threads_and_unlike_stacks_answer_no_question_of_the_model(
-    runs: dict[str, Run], real: Catalog
-) -> None:
+def test_scarce_threads_and_unlike_stacks_answer_no_question_of_the_model(found: Pairs) -> None:
     """32 threads against async, and Django against Starlette: both differ in more than the model."""
-    claim, crossed = runs["reference-claims/async-is-threads"], runs["crossovers/python"]
-    found = pairs(claim, lines(claim, kinds(real)))
-    assert "waiting-bound" not in {one.question for one in found if one.sync.label == "Rust, 32 threads"}
-    assert pairs(crossed, lines(crossed, kinds(real))) == []
+    threads = [
+        one for one in found["reference-claims/async-is-threads"] if one.sync.label == "Rust, 32 threads"
+    ]
+    assert "waiting-bound" not in {one.question for one in threads}
+    assert found["crossovers/python"] == []
 
 
-def test_the_three_questions_are_answered_each_under_its_own_condition(
-    runs: dict[str, Run], real: Catalog
-) -> None:
-    run = runs["questions"]
-    found = pairs(run, lines(run, kinds(real)))
-    for one in found:
+def test_the_three_questions_are_answered_each_under_its_own_condition(found: Pairs) -> None:
+    for one in found["questions"]:
         assert one.sync.coordinates == one.other.coordinates
         assert one.sync.coordinates["question"] == one.question
-    assert {one.question for one in found} >= {"cost", "waiting-bound"}
-    assert {(one.sync.implementation, one.other.implementation) for one in found} == {
+    assert {one.question for one in found["questions"]} >= {"cost", "waiting-bound"}
+    assert {(one.sync.implementation, one.other.implementation) for one in found["questions"]} == {
         ("falcon-sync", "falcon-async"),
         ("rust-sync", "rust-async"),
         ("cpp-sync", "cpp-async"),
     }
 
 
-def test_a_difference_that_is_small_in_any_case_is_told_as_none() -> None:
-    alike = compare([0.02, -0.02, 0.03, -0.03, 0.01, -0.01])
-    assert pair(alike).alike
-    assert not pair(OPEN).alike
-    assert not pair(CHEAPER).alike
-    text = answer("cost", [pair(CHEAPER, "rust"), pair(alike, "python"), pair(OPEN, "cpp")]).sentence
-    assert "in Rust (index); the same within 10%: × 1.00 (" in text
-    assert "in Python (index); not decided: × 1.00 (" in text
-    told = answer("waiting-bound", [pair(alike, "python"), pair(OPEN, "cpp")])
-    assert told.sentence.startswith(
-        "Where waiting is the limit, the goodput of async, compared with sync, is the same"
+@pytest.mark.parametrize(
+    ("of", "sentence"),
+    [
+        (
+            [pair(CHEAPER, "rust"), pair(ALIKE, "python"), pair(OPEN, "cpp")],
+            "{begin} R in Rust (index); the same within 10%: R in Python (index); not decided: R in C++ (index).",
+        ),
+        ([pair(CHEAPER, "rust"), pair(CHEAPER, "cpp")], "{begin} R in Rust (index) and R in C++ (index)."),
+        ([pair(ALIKE, "python")], "{begin} the same within 10%: R in Python (index)."),
+        ([pair(OPEN)], "Nothing is decided: {lower} R in X (index)."),
+        ([], "{missing}"),
+    ],
+)
+def test_a_sentence_has_what_differs_then_what_does_not_then_what_is_not_decided(
+    of: list[ModelPair], sentence: str
+) -> None:
+    words = WORDS["cost"]
+    lower = words.begin[0].lower() + words.begin[1:]
+    made = answer("cost", of)
+    assert re.sub(r"× [\d.]+ \([^)]+\)", "R", made.sentence) == sentence.format(
+        begin=words.begin, lower=lower, missing=words.missing
     )
-    assert [one.word for one in told.told] == ["the same within 10%", "not decided"]
+    assert [one.decided for one in made.languages] == [one.decided for one in of]
 
 
-def test_a_sentence_tells_what_is_decided_and_what_is_not() -> None:
-    text = answer("cost", [pair(CHEAPER, "rust"), pair(OPEN, "cpp")]).sentence
-    assert text.startswith("Compared with sync, the CPU time of async for one request is × 0.61 (")
-    assert "in Rust (index); not decided: × 1.00 (" in text
-    assert text.endswith("in C++ (index).")
-    assert answer("cost", [pair(OPEN)]).sentence.startswith("Nothing is decided: compared with sync, the CPU")
-    missing = answer("waiting-bound", [])
-    assert missing.sentence.startswith("No result has")
-    assert missing.remedy.startswith("just compare")
+def test_a_pair_has_a_bar_of_each_model() -> None:
+    cheaper, undecided = bars({"cost": [pair(CHEAPER, "rust"), pair(OPEN, "rust")]})[1::2]
+    assert (cheaper["value"], cheaper["hue"]) == (CHEAPER.ratio, "--lang-rust")
+    assert undecided["hue"] == "--undecided"
 
 
 def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None:
@@ -217,7 +219,7 @@ def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None
     assert kind_of("postgres-sync", known) == Kind(), "that is no language"
 
 
-def test_of_a_study_without_estimates_the_verdicts_are_told(runs: dict[str, Run], real: Catalog) -> None:
+def test_without_estimates_the_verdicts_are_shown(runs: Runs, real: Catalog) -> None:
     run = runs["reference"]
     bare = run.result.conclusions.model_copy(update={"estimates": [], "contrasts": []})
     found = lines(replace(run, result=run.result.model_copy(update={"conclusions": bare})), kinds(real))
@@ -225,11 +227,9 @@ def test_of_a_study_without_estimates_the_verdicts_are_told(runs: dict[str, Run]
     assert len(found) == 6
 
 
-def test_every_result_has_its_lines(runs: dict[str, Run], real: Catalog) -> None:
-    for name, run in runs.items():
-        found = lines(run, kinds(real))
-        assert found, name
-        assert any(one.figures for one in found), name
-    bench = lines(runs["reference"], kinds(real))
+def test_every_result_has_its_lines(runs: Runs, real: Catalog) -> None:
+    found = {name: lines(run, kinds(real)) for name, run in runs.items()}
+    assert {name for name, of in found.items() if not any(line.figures for line in of)} == set()
+    bench = found["reference"]
     assert {one.label for one in bench} == {v.label for v in runs["reference"].result.request.variants}
     assert all(one.figures[RATE].interval for one in bench)

@@ -1,4 +1,4 @@
-"""tandem.page.data and .specs: what stands in the document is JSON, and the pictures are Vega-Lite."""
+"""tandem.page.data, .plots and .specs: what stands in the document is JSON, and the pictures are Vega-Lite."""
 
 import json
 from typing import Any
@@ -7,8 +7,8 @@ import altair
 import pytest
 
 from tandem.page.data import Texts, columns, script
+from tandem.page.plots import PLOTS, specs_of
 from tandem.page.site import bundle
-from tandem.page.specs import SPECS
 
 
 def test_columns_hold_every_text_once() -> None:
@@ -33,13 +33,16 @@ def test_the_bundle_does_not_end_its_element() -> None:
     assert "import(" not in bundle()[:2000]
 
 
+SPECS = specs_of(["hero", *(plot.name for plot in PLOTS)])
+
+
 @pytest.mark.parametrize("name", SPECS)
 def test_a_picture_is_valid_vega_lite(name: str) -> None:
-    spec = {**SPECS[name](), "data": {"values": [{"hue": "#000"}]}}
+    spec = {**SPECS[name], "data": {"values": [{"hue": "#000"}]}}
     altair.Chart.from_dict(spec, validate=True)
 
 
 def test_an_invalid_picture_is_found() -> None:
-    spec = {**SPECS["forest"](), "data": {"values": []}, "layer": [{"mark": {"type": "barr"}}]}
+    spec = {**SPECS["forest"], "data": {"values": []}, "layer": [{"mark": {"type": "barr"}}]}
     with pytest.raises(Exception, match="barr"):
         altair.Chart.from_dict(spec, validate=True)

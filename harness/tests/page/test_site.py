@@ -15,15 +15,21 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from harness_engine import Found, Static, request, result_of
 
 from tandem.commands import page as commands
 from tandem.errors import TandemError
 from tandem.page import site as building
 from tandem.page.documents import address, documents, slug
+from tandem.page.pairs import COST
 from tandem.page.site import build
+from tandem.record.conclusion import Contrast, Estimate
+from tandem.record.result import Concluded, Publication, Result
+from tandem.record.store import write_model
+from tandem.record.window import Verdict
 from tandem.report.markdown import cells, tables_in
 from tandem.report.picture import Picture
-from tandem.studies.bench.study import Bench
+from tandem.studies import registry
 from tandem.studies.registry import read_folder
 
 FOLDERS = ("reference", "reference-experiments", "comparisons", "explanations")
@@ -89,17 +95,12 @@ def test_every_link_leads_somewhere(pages: dict[Path, Page], site: Path) -> None
     assert dead == []
 
 
-def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page]) -> None:
-    assert {src[:11] for page in pages.values() for src in page.loaded} <= {"data:image/"}
-
-
-def test_ids_are_unique(pages: dict[Path, Page]) -> None:
+def test_a_page_loads_nothing_and_its_policy_allows_what_is_in_it_and_nothing_else(
+    pages: dict[Path, Page],
+) -> None:
     for file, page in pages.items():
+        assert {src[:11] for src in page.loaded} <= {"data:image/"}, file
         assert len(page.ids) == len({*page.ids}), file
-
-
-def test_the_policy_allows_what_is_in_the_page_and_nothing_else(pages: dict[Path, Page]) -> None:
-    for file, page in pages.items():
         assert page.handlers == [], file
         policy = unescape(re.findall(r'Security-Policy" content="([^"]+)"', file.read_text())[0])
         hashes = {
@@ -122,21 +123,74 @@ def test_every_result_shows_all_that_its_report_has(site: Path, root: Path) -> N
             assert all(f">{heading}</th>" in text for heading in headings)
 
 
-def test_a_study_may_add_pictures(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = {"data": {"values": []}, "mark": "bar"}
-    added = Picture("gap", "A <gap>", "What it shows.", spec)
-    monkeypatch.setattr(Bench, "pictures", classmethod(lambda *_: [added]))
-    build([root / "results/reference"], tmp_path / "site", root, print)
-    text = (tmp_path / "site/index.html").read_text()
-    assert "<h3>A &lt;gap&gt;</h3>" in text
-    data = json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
-    own = {name: one for name, one in data["own"].items() if not name.startswith("statement-")}
-    assert own == {"results-reference-gap": spec}
+class Glanced(Found):
+    """What a study concludes that no page has heard of."""
+
+    @property
+    def publication(self) -> Publication:
+        fields = dict.fromkeys(("origin", "host", "hypothesis", "sentence"), "")
+        return Publication(name="glance", title="A <quote>", source=None, **fields)
+
+
+class Glance(Static):
+    """A new study: its trials, its conclusions, its report, and a picture."""
+
+    name = "glance"
+    kind = Glanced
+
+    @classmethod
+    def pictures(cls, result: Result[Any]) -> list[Picture]:
+        return [Picture("gap", "A <gap>", "What it shows.", {"data": {"values": []}, "mark": "bar"}, "why")]
+
+
+def test_a_new_study_is_on_every_part_of_the_page(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With nothing edited: its estimates, contrasts, claims, pictures and report are all that is read of it."""
+    sync, other = "rust-sync", "rust-async"
+    found = Glanced(
+        reached={},
+        estimates=[
+            Estimate(metric=COST, variant=name, mean=us, n=6) for name, us in ((sync, 90), (other, 60))
+        ],
+        contrasts=[
+            Contrast(
+                metric=COST, of=other, to=sync, ratio=0.67, interval=(0.6, 0.7), n=6, text=text, word=word
+            )
+            for text, word in ((None, None), ("async is cheaper", "stands"))
+        ],
+    )
+    made = result_of(request(sync, other, study="glance"), Concluded(verdict=Verdict.OK, conclusions=found))
+    (tmp_path / "results/glance").mkdir(parents=True)
+    write_model(tmp_path / "results/glance/result.json", made)
+    monkeypatch.setitem(registry.STUDIES, "glance", Glance)
+    built = build([tmp_path / "results"], tmp_path / "site", root, print)
+    assert (built.runs, built.broken) == (1, [])
+    first, data = page_and_data(tmp_path / "site/index.html")
+    [slug] = [name for name in data["runs"] if name in data["conditions"]]
+    assert {name: data["sets"][name]["length"] for name in ("lines", "forest", "hero")} == {
+        "lines": 2,
+        "forest": 2,
+        "hero": 2,
+    }
+    assert f"{slug}-gap" in data["own"]
+    assert "gap as a waterfall" in first, "no study drew it"
+    for shown in ("<h3>A <gap></h3>", "A <quote> (", "1 of 1 claims stand", "async is cheaper"):
+        assert shown in first
+    own, drawn = page_and_data(tmp_path / f"site/runs/{slug}.html")
+    assert f"{len(made.trials)} verdicts" in own, "its report"
+    assert drawn["sets"].keys() == {"forest"}
+
+
+def page_and_data(page: Path) -> tuple[str, dict[str, Any]]:
+    """Its text, and what is drawn from."""
+    text = page.read_text()
+    return unescape(text), json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
 
 
 def test_sizes(site: Path) -> None:
     assert (site / "index.html").stat().st_size < PAGE_MOST
-    code = (building.HERE / "page.js").read_text().splitlines()
+    code = (building.TEMPLATES / "page.js").read_text().splitlines()
     assert len(code) <= CODE_MOST
     assert not re.search(r"\bfetch\(|\bimport\b|\beval\(|innerHTML", "\n".join(code))
 
@@ -160,60 +214,58 @@ def copies(root: Path, tmp_path: Path) -> Copies:
     return made
 
 
+def first_page(results: Path, root: Path) -> str:
+    build([results], results.parent / "site", root, print)
+    return (results.parent / "site/index.html").read_text()
+
+
 def test_beyond_a_limit_the_headline_is_listed(
     copies: Copies, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(building, "RUNS_MOST", 3)
-    told: list[str] = []
     monkeypatch.setattr(building, "TOLD_EVERY", 2)
-    built = build([copies(5, headline="so many")], tmp_path / "site", root, told.append)
+    progress: list[str] = []
+    built = build([copies(5, headline="so many")], tmp_path / "site", root, progress.append)
     assert (built.runs, built.older) == (3, 2)
-    assert told == ["2 of 5 results"]
-    text = (tmp_path / "site/index.html").read_text()
+    assert progress == ["2 of 5 results"]
+    text, data = page_and_data(tmp_path / "site/index.html")
     assert "2 older results are listed by their headline" in text
     assert "Sync or async? 5 results" in text
-    data = json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
     assert data["sets"]["lines"]["length"] == 3 * 6 + 2
     assert "so many" in data["texts"]
 
 
 def test_a_void_result_is_shown_with_its_verdict(copies: Copies, root: Path, tmp_path: Path) -> None:
-    build([copies(1, verdict="void", reasons=["too much steal"])], tmp_path / "site", root, print)
-    text = (tmp_path / "site/runs/").joinpath(next((tmp_path / "site/runs").iterdir()).name).read_text()
+    first_page(copies(1, verdict="void", reasons=["too much steal"]), root)
+    text = next((tmp_path / "site/runs").iterdir()).read_text()
     assert 'class="verdict void"' in text
     assert "too much steal" in text
 
 
-def test_what_is_broken_is_named_on_the_page(copies: Copies, root: Path, tmp_path: Path) -> None:
+def test_what_is_broken_is_named_on_the_page(copies: Copies, root: Path) -> None:
     results = copies(2)
     (results / "1/result.json").write_text("{}")
-    built = build([results], tmp_path / "site", root, print)
-    assert built.runs == 1
-    text = (tmp_path / "site/index.html").read_text()
-    assert "Not shown in full" in text
-    assert f"{results}/1" in text
+    text = first_page(results, root)
+    assert "Sync or async? 1 result," in text
+    assert f"{results}/1" in text[text.index("Not shown in full") :]
 
 
-def test_without_results_the_page_says_what_to_run(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    build([tmp_path / "none"], tmp_path / "site", root, print)
-    assert "just compare python-sync python-async" in (tmp_path / "site/index.html").read_text()
+def test_without_results_the_page_says_what_to_run(copies: Copies, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    assert "just compare python-sync python-async" in first_page(copies(0), root)
 
 
-def test_a_folder_of_something_else_is_left_alone(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").touch()
+def test_an_older_build_is_replaced_and_a_folder_of_something_else_is_left_alone(
+    copies: Copies, root: Path, tmp_path: Path
+) -> None:
+    results, stale = copies(1), tmp_path / "site/runs/stale.html"
+    first_page(results, root)
+    stale.touch()
+    first_page(results, root)
+    assert not stale.exists()
     with pytest.raises(TandemError, match="holds no site"):
-        build([], tmp_path, root, print)
-    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_an_older_build_is_replaced(copies: Copies, root: Path, tmp_path: Path) -> None:
-    results = copies(1)
-    for _ in range(2):
-        build([results], tmp_path / "site", root, print)
-        (tmp_path / "site/runs/stale.html").touch()
-    build([results], tmp_path / "site", root, print)
-    assert not (tmp_path / "site/runs/stale.html").exists()
+        build([results], results, root, print)
+    assert [file.name for file in results.iterdir()] == ["0"]
 
 
 def test_documents_keep_their_links_tables_and_figures(root: Path) -> None:

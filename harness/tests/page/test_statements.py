@@ -19,7 +19,6 @@ from tandem.facts.session import (
 )
 from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
 from tandem.page import site, statements
-from tandem.page.plots import NAMED
 from tandem.report.forest import (
     HUES,
     ON_WHITE,
@@ -68,23 +67,16 @@ def test_a_line_for_each_session_those_of_a_cpu_model_together() -> None:
     assert [line["control"] for line in lines] == ["none", "none", "failed", "none", "none"]
 
 
-def test_two_generations_of_one_name_are_told_apart() -> None:
-    newer = MILAN.model_copy(update={"cpu_model_number": "17"})
-    names = cpu_names([session(0), session(1, newer)])
+def test_lines_are_told_apart() -> None:
+    """Two generations of one name, sessions of the same minute, and more CPU models than colours, which share the last."""
+    newer = session(1, MILAN.model_copy(update={"cpu_model_number": "17"}))
+    names = cpu_names([session(0), newer])
+    assert "model 17" in names[newer.id]
     assert len({*names.values()}) == 2
-    assert "model 17" in names[session(1, newer).id]
-
-
-def test_sessions_of_the_same_minute_have_lines_of_their_own() -> None:
-    twin = session(0, MILAN.model_copy(update={"cpus": 8}), 1.5)
-    found, _ = together([session(0), twin])
-    assert len({line["session"] for line in rows(found, cpu_names([session(0), twin]))}) == 2
-
-
-def test_more_cpu_models_than_colours_share_the_last() -> None:
-    made = [session(n, MILAN.model_copy(update={"cpu_model": f"CPU {n}"})) for n in range(len(HUES) + 2)]
-    found, _ = together(made)
-    assert [line["hue"] for line in rows(found, cpu_names(made))][-2:] == [HUES[-1]] * 2
+    twins = [session(0), session(0, MILAN.model_copy(update={"cpus": 8}), 1.5)]
+    assert len({line["session"] for line in rows(together(twins)[0], cpu_names(twins))}) == 2
+    many = [session(n, MILAN.model_copy(update={"cpu_model": f"CPU {n}"})) for n in range(len(HUES) + 2)]
+    assert [line["hue"] for line in rows(together(many)[0], cpu_names(many))][-2:] == [HUES[-1]] * 2
 
 
 def test_the_axis_has_1_and_all_sessions_and_not_what_two_sessions_expect() -> None:
@@ -136,47 +128,46 @@ def test_small_multiples_leave_no_variable_of_the_page() -> None:
 
 
 def test_each_main_statement_has_its_sentence_or_what_to_run() -> None:
-    told = statements.told(MADE, ASKED, CATALOG)
-    assert len(told.main) == len(ASKED.statement)
-    measured = [one for one in told.main if one.figure is not None]
-    assert [one.title for one in measured] == [
-        "The application's CPU per request: falcon-async by falcon-sync"
-    ]
-    assert measured[0].figure is not None
-    says = measured[0].figure["says"]
-    assert "× 1.36 that of falcon-sync; in the next session on such a machine it is expected within" in says
-    assert "(5 sessions, 2 CPU models, 1 with a failed control)." in says
-    [conditions] = told.conditions.values()
+    made = statements.section(MADE, ASKED, CATALOG)
+    assert len(made.main) == len(ASKED.statement)
+    [figure] = made.figures
+    assert figure.title == "The application's CPU per request: falcon-async by falcon-sync"
+    assert "× 1.36 that of falcon-sync; in the next session on such a machine it is expected" in figure.says
+    [conditions] = made.conditions.values()
     assert "topology full" in conditions
     assert "Xeon (family 6, model 207, stepping 2): × 1.30 in 2" in conditions
 
 
-def test_what_is_no_finding_says_so() -> None:
-    told = statements.told(MADE[:4], ASKED, CATALOG)
-    [says] = [one.figure["says"] for one in told.main if one.figure]
-    assert says.endswith("(4 sessions, 2 CPU models, 1 with a failed control: no finding).")
+@pytest.mark.parametrize(
+    ("made", "basis"),
+    [
+        (MADE, "(5 sessions, 2 CPU models, 1 with a failed control)."),
+        (MADE[:4], "(4 sessions, 2 CPU models, 1 with a failed control: no finding)."),
+    ],
+)
+def test_what_is_no_finding_says_so(made: list[SessionRecord], basis: str) -> None:
+    [figure] = statements.section(made, ASKED, CATALOG).figures
+    assert figure.says.endswith(basis)
 
 
 def test_further_statements_need_two_sessions() -> None:
     further = [session(number, scenario="index", ratio=1.6) for number in (6, 7)]
-    assert statements.told([*MADE, further[0]], ASKED, CATALOG).further == []
-    [row] = statements.told([*MADE, *further], ASKED, CATALOG).further
+    assert statements.section([*MADE, further[0]], ASKED, CATALOG).further == []
+    [row] = statements.section([*MADE, *further], ASKED, CATALOG).further
     assert row[1].startswith("scenario index")
     assert row[2:] == ("× 1.60", "1.60 to 1.60", "2 sessions, one CPU model: no finding")
 
 
-@pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The first page with five sessions and a damaged one."""
+def test_the_first_page_has_the_statements_right_after_the_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With five sessions and a damaged one."""
     for record in MADE:
         append(record, tmp_path)
     (tmp_path / "sessions/20260101T000000Z-broken.json").write_text("{")
     monkeypatch.setattr(site, "read_sessions", lambda _: read_sessions(tmp_path))
     site.build([ROOT / "results/questions"], tmp_path / "site", ROOT, print)
-    return (tmp_path / "site/index.html").read_text()
-
-
-def test_the_first_page_has_the_statements_right_after_the_answers(page: str) -> None:
+    page = (tmp_path / "site/index.html").read_text()
     assert page.index('id="answer"') < page.index('id="statements"') < page.index('id="why"')
     section = unescape(page[page.index('id="statements"') : page.index('id="why"')])
     assert section.count("<figure") == 1
@@ -184,7 +175,6 @@ def test_the_first_page_has_the_statements_right_after_the_answers(page: str) ->
     assert "no session yet. <code>just session</code>" in section
     assert '"statement-falcon-app":{' in page
     assert "20260101T000000Z-broken.json" in page
-    assert not NAMED.keys() & {"statement-falcon-app"}
 
 
 def test_the_ratio_is_the_mean_over_models() -> None:

@@ -1,4 +1,4 @@
-"""What stands under "Why": the pictures of explanations and crossovers, the nightly history; and the page of one result."""
+"""What stands under "Why": the pictures of explanations and crossovers; and the page of one result."""
 
 import json
 import math
@@ -9,12 +9,11 @@ from typing import Any
 
 import altair
 import pytest
-from harness_page import CHANGED, FIRST, SECOND, crossover, keep_crossover, keep_nights
+from harness_page import FIRST, SECOND, crossover, keep_crossover
 
-from tandem.analysis.change import LEARNED, LIMIT
 from tandem.errors import TandemError
-from tandem.history.night import Program
-from tandem.page import nights, site, specs
+from tandem.page import site
+from tandem.page.plots import OF_RESULTS
 from tandem.page.site import bundle, page_alone
 from tandem.report.picture import Picture
 from tandem.studies.crossover import pictures as of_crossover
@@ -112,79 +111,14 @@ def test_the_pictures_are_valid_vega_lite(explained: Any) -> None:
         assert one.spec["data"]["values"]
 
 
-# ---- the history ----
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Path:
-    keep_nights(tmp_path / "results/history/machine")
-    return tmp_path / "results"
-
-
-def test_a_step_passes_the_limit_and_is_marked(history: Path, tmp_path: Path) -> None:
-    rows = nights.rows(nights.read_nights([history], tmp_path))
-    alarms = [row for row in rows if row["alarm"] and row["panel"] == nights.CUSUM]
-    assert alarms
-    assert all(row["line"] == "upwards" and row["value"] > LIMIT for row in alarms)
-    assert CHANGED < min(row["night"] for row in alarms) < CHANGED + 5
-    ratios = [row["value"] for row in rows if row["line"] == "today's image"]
-    assert len(ratios) == 100
-    assert sum(ratios[CHANGED:]) / 40 == pytest.approx(math.exp(0.05), rel=0.01)
-    assert min(row["night"] for row in rows if row["panel"] == nights.CUSUM) == LEARNED + 1
-
-
-def test_what_came_under_the_programs_is_drawn(history: Path, tmp_path: Path) -> None:
-    """As a line at its night, with its words, and the first image as a third line."""
-    found = nights.read_nights([history], tmp_path)
-    assert {row["event"] for row in nights.rows(found)} == {None}
-    for number, night in enumerate(found.nights):
-        night.kernel = "6.2" if number >= 70 else "6.1"
-        night.first_images = {"node": Program(tag="oldest")} if number >= 50 else {}
-        if number >= 50:
-            night.points.append(night.points[0].model_copy(update={"line": "first", "value": 0.1}))
-    rows = nights.rows(found)
-    assert {row["night"] for row in rows if row["event"]} == {71}
-    assert {row["event"] for row in rows} == {None, "kernel 6.1 -> 6.2"}
-    assert {row["panel"] for row in rows if row["event"]} == {nights.RATIO, nights.CUSUM}
-    first = [row["value"] for row in rows if row["line"] == "today's image by the first"]
-    assert first == [pytest.approx(math.exp(0.1))] * 50
-    altair.Chart.from_dict({**specs.history(), "data": {"values": rows}}, validate=True)
-
-
-def test_of_a_long_history_the_newest_nights_are_drawn(
-    history: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nights, "ROWS_MOST", 0)
-    rows = nights.rows(nights.read_nights([history], tmp_path))
-    assert {row["night"] for row in rows} == set(range(41, 101))
-
-
-def test_a_night_that_cannot_be_read_is_named_and_stays_where_it_is(
-    history: Path, root: Path, tmp_path: Path
-) -> None:
-    broken = history / "history/machine/nights/20260701T000000Z.json"
-    broken.write_text("{")
-    built = site.build([history], tmp_path / "site", root, print)
-    assert [Path(one.name).name for one in built.broken] == [broken.name]
-    assert broken.is_file()
-    assert broken.name in (tmp_path / "site/index.html").read_text()
-
-
-def test_the_history_is_on_the_page(history: Path, root: Path, tmp_path: Path) -> None:
-    site.build([history], tmp_path / "site", root, print)
-    data = data_of(tmp_path / "site/index.html")
-    assert data["sets"]["history"]["length"] == 100 * 2 + 60 * 2
-    assert "machine (a CPU)" in data["conditions"]["nightly machine"]
-    assert "Sync or async? 0 results" in (tmp_path / "site/index.html").read_text(), "a history is no result"
-
-
 # ---- on the pages ----
 
 
 def test_the_first_page_and_the_results_own_have_the_pictures(root: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "results/crossing"
-    keep_crossover(folder)
-    built = site.build([root / EXPLANATION, folder], tmp_path / "site", root, print)
+    """Of a site that is published, whose files lead to the records in the repository."""
+    keep_crossover(tmp_path / "results/crossing")
+    folders = [root / EXPLANATION, tmp_path / "results/crossing"]
+    built = site.build(folders, tmp_path / "site", root, print, "https://example.org/blob/1/")
     assert built.broken == []
     own = data_of(tmp_path / "site/index.html")["own"]
     assert sorted(name.rpartition("published-python-")[2] for name in own if "published" in name) == [
@@ -194,26 +128,14 @@ def test_the_first_page_and_the_results_own_have_the_pictures(root: Path, tmp_pa
     assert sum(name.endswith(("-map", "-model")) for name in own) == 2
     page = tmp_path / "site/runs/results-explanations-published-python.html"
     assert {*data_of(page)["own"]} < {*own}
-    assert bundle() in page.read_text()
     assert data_of(page)["sets"].keys() == {"forest", "roles", "seconds"}
+    text = page.read_text()
+    assert bundle() in text
+    assert f'href="https://example.org/blob/1/{EXPLANATION}/result.json"' in text
+    assert "lies beside its records" not in text
 
 
-def test_a_comparison_has_its_ratios_and_its_sentence(root: Path, tmp_path: Path) -> None:
-    site.build([root / "results/comparisons/python-sync"], tmp_path / "site", root, print)
-    page = tmp_path / "site/runs/results-comparisons-python-sync.html"
-    assert data_of(page)["sets"]["forest"]["length"] > 0
-    assert "goodput against python-sync: python-async ×" in page.read_text()
-
-
-def test_what_nobody_measured_yet_says_what_to_run(root: Path, tmp_path: Path) -> None:
-    site.build([root / "results/reference"], tmp_path / "site", root, print)
-    text = (tmp_path / "site/index.html").read_text()
-    assert "just explain python-sync python-async" in text
-    assert "just crossover python-sync python-async" in text
-    assert "just nightly" in text
-
-
-def test_only_the_newest_results_have_the_drawing_code(
+def test_only_the_newest_results_have_the_drawing_code_and_each_missing_picture_its_command(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site, "DRAWN_MOST", 1)
@@ -221,9 +143,12 @@ def test_only_the_newest_results_have_the_drawing_code(
     drawn = [bundle() in page.read_text() for page in (tmp_path / "site/runs").iterdir()]
     assert len(drawn) > 3
     assert drawn.count(True) == 1
+    text = (tmp_path / "site/index.html").read_text()
+    missing = {"just explain python-sync python-async", "just crossover python-sync", "just nightly"}
+    assert {command for command in missing if command in text} == missing
 
 
-def test_a_picture_that_no_page_can_hold_is_told(
+def test_a_picture_that_no_page_can_hold_is_named(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = {"data": {"values": [{"ratio": math.nan}]}, "mark": "bar"}
@@ -233,30 +158,14 @@ def test_a_picture_that_no_page_can_hold_is_told(
 
 
 def test_the_page_of_one_result_is_there_before_the_site(root: Path, tmp_path: Path) -> None:
-    shutil.copytree(root / EXPLANATION, tmp_path / "results/2026-one")
-    page = page_alone(tmp_path / "results/2026-one", tmp_path / "results", root)
-    assert page.is_relative_to(tmp_path / "results/page/runs")
-    assert "waterfall-goodput" in page.read_text()
-    site.build([tmp_path / "results"], tmp_path / "results/page", root, print)
-    assert page.is_file(), "the site has it in the same place"
-
-
-def test_the_data_of_a_page_have_one_order(root: Path, tmp_path: Path) -> None:
-    """Else the file changes whenever it is built."""
-    shutil.copytree(root / "results/reference", tmp_path / "results/2026-one")
-    page = page_alone(tmp_path / "results/2026-one", tmp_path / "results", root)
-    sets = list(data_of(page)["sets"])
-    assert len(sets) > 2
-    assert sets == sorted(sets, key=site.ON_RUN.index)
-
-
-def test_a_folder_without_a_result_has_no_page(root: Path, tmp_path: Path) -> None:
+    """In the same place, and with its data in one order: else the file would change whenever it is built."""
     with pytest.raises(TandemError, match="no result"):
         page_alone(tmp_path, tmp_path / "results", root)
-
-
-def test_a_published_site_leads_to_the_records_in_the_repository(root: Path, tmp_path: Path) -> None:
-    site.build([root / EXPLANATION], tmp_path / "site", root, print, "https://example.org/blob/1/")
-    text = (tmp_path / "site/runs/results-explanations-published-python.html").read_text()
-    assert f'href="https://example.org/blob/1/{EXPLANATION}/result.json"' in text
-    assert "lies beside its records" not in text
+    shutil.copytree(root / "results/reference", tmp_path / "results/2026-one")
+    page = page_alone(tmp_path / "results/2026-one", tmp_path / "results", root)
+    assert page.is_relative_to(tmp_path / "results/page/runs")
+    sets = list(data_of(page)["sets"])
+    assert len(sets) > 2
+    assert sets == [plot.name for plot in OF_RESULTS if plot.name in sets]
+    site.build([tmp_path / "results"], tmp_path / "results/page", root, print)
+    assert page.is_file()

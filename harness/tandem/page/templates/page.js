@@ -112,20 +112,20 @@
     const own = rows.map((row) => ({ ...row, hue: coloured(row.hue) }));
     if (rows[0].role) fit(own, width);
     if (rows.some((row) => row.label)) dodge(own, name === "sweep" ? "mean" : "ms", scales.y !== "linear", 340);
-    const narrow = width < 560;
     const names = { "value of the setting": rows[0]?.axis, figure: rows[0]?.figure };
     const wanted = walk(data.own[figure.dataset.own] ?? data.specs[name], (key, value) => {
       if (key === "title" && names[value]) return names[value];
       const axis = key === "x" || key === "y" ? scales[key] : undefined;
       if (axis && value.scale?.type) return { ...value, scale: { ...value.scale, type: axis } };
-      return key === "labelLimit" && narrow ? Math.round(width * 0.42) : value;
+      return key === "labelLimit" && width < 560 ? Math.round(width * 0.42) : value;
     });
-    if (wanted.facet) return { ...wanted, spec: { ...wanted.spec, width: width - 70 }, data: { values: own } };
-    const sized = { ...wanted, width, autosize: { type: "fit-x", contains: "padding" }, data: { values: own } };
-    if (sized.height?.step) sized.height = sized.height.step * new Set(rows.map((row) => row.name ?? row.variant ?? row.language + row.model)).size;
     // A layer of what no row has would have no extent.
     const needs = (layer) => /^isValid\(datum\.(\w+)\)$/.exec(layer.transform?.[0].filter)?.[1];
-    if (sized.layer) sized.layer = sized.layer.filter((layer) => !needs(layer) || own.some((row) => row[needs(layer)] != null));
+    const inner = wanted.spec ?? wanted;
+    if (inner.layer) inner.layer = inner.layer.filter((layer) => !needs(layer) || own.some((row) => row[needs(layer)] != null));
+    if (wanted.facet) return { ...wanted, spec: { ...inner, width: width - 70 }, data: { values: own } };
+    const sized = { ...wanted, width, autosize: { type: "fit-x", contains: "padding" }, data: { values: own } };
+    if (sized.height?.step) sized.height = sized.height.step * new Set(rows.map((row) => row.name ?? row.variant ?? row.language + row.model)).size;
     return sized;
   };
   const config = () => {

@@ -6,7 +6,7 @@ from typing import Literal
 
 import scipy
 
-from tandem.analysis.ratios import ALPHA, MARGIN, Ratio, benjamini_hochberg, compare
+from tandem.analysis.ratios import ALPHA, MARGIN, Ratio, benjamini_hochberg, beside_published, compare
 from tandem.record.conclusion import Contrast
 
 Says = Literal["more", "less", "same"]
@@ -76,14 +76,8 @@ def verdict(says: Says, found: ClaimRatio, p_adjusted: float | None = None) -> W
 
 
 def size(says: Says, word: Word, published: float | None, found: ClaimRatio) -> Size | None:
-    """The size of a difference that stands, beside the published one. `as published` where the published ratio lies within our
-    interval or no farther from it than the margin: where a timer paces the rates, the interval may have almost no width, and
-    leaves out by how much the count of a whole window is off. None for an equality, which has no size, and without a
+    """The size of a difference that stands, beside the published one. None for an equality, which has no size, and without a
     published ratio."""
     if says == "same" or word != "stands" or published is None or found.interval is None:
         return None
-    low, high = found.interval
-    if low / (1 + MARGIN) <= published <= high * (1 + MARGIN):
-        return "as published"
-    nearer = high < published if published > 1 else low > published
-    return "smaller" if nearer else "larger"
+    return beside_published(published, found.interval)

@@ -9,7 +9,7 @@ from pydantic import Field
 from tandem.analysis.ratios import Ratio, t_interval
 from tandem.record.conclusion import Contrast, Coordinates, Estimate
 from tandem.record.part import Number, Part
-from tandem.record.result import Concluded, Conclusions
+from tandem.record.result import Concluded, Conclusions, Publication
 from tandem.record.window import Verdict
 from tandem.studies.reproduce.claims import Says, Size, adjusted, implied, ratio, size, verdict
 from tandem.studies.reproduce.experiment import Experiment, PlanName, published_ratio
@@ -78,6 +78,18 @@ class Reproduced(Conclusions):
     rows: list[RowFound]
     claims: list[ClaimFound]
     sentence: str
+
+    @property
+    def publication(self) -> Publication:
+        return Publication(
+            name=self.experiment,
+            title=self.title,
+            origin=self.origin,
+            source=self.source,
+            host=self.published_host,
+            hypothesis=self.hypothesis,
+            sentence=self.sentence,
+        )
 
     @property
     def judged(self) -> list[JudgedClaim]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 from tandem.facts.metric import METRICS
+from tandem.record.result import Publication
 from tandem.record.store import file_name
 
 PlanName = Literal["smoke", "core", "wide", "full"]
@@ -124,6 +125,19 @@ class Experiment(_Part):
     plans: Plans
     sentence: str = ""
     """A sentence on what changed and whether the conclusion stands; empty until the reference result is there."""
+
+    @property
+    def publication(self) -> Publication:
+        """What of it a reader needs who knows no rows."""
+        return Publication(
+            name=self.name,
+            title=self.title,
+            origin=self.origin,
+            source=self.source,
+            host=self.published_host,
+            hypothesis=self.hypothesis,
+            sentence=self.sentence,
+        )
 
     def plan(self, name: PlanName) -> ExperimentPlan:
         return self.plans.named(name)

@@ -1,6 +1,6 @@
-"""tandem.page.detail: what a request costs, by role, as the picture shows it."""
+"""tandem.page.rows: what a request costs, by role, as the picture shows it."""
 
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 from harness_places import ROOT
@@ -8,25 +8,27 @@ from harness_places import ROOT
 from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.cost import ROLES as CHARGED
 from tandem.catalog.catalog import Catalog
-from tandem.page.detail import ROLES, loads, roles, sweep
+from tandem.page.data import PageRow
 from tandem.page.lines import kinds, lines
-from tandem.page.read import Header, Run, read
+from tandem.page.read import Run, find, read
+from tandem.page.rows import ROLES, loads, roles, sweep
 
 
 def run_of(folder: str) -> Run:
-    found = read(Header(ROOT / "results" / folder, folder, "", slug="slug"))
+    found = read(find([ROOT / "results" / folder], ROOT)[0][0])
     assert isinstance(found, Run)
     return found
 
 
-def bars(run: Run) -> list[dict[str, Any]]:
-    return list(roles(run, lines(run, kinds(Catalog(ROOT)))))
+def rows_of(folder: str, of: Callable[..., Iterator[PageRow]]) -> list[PageRow]:
+    run = run_of(folder)
+    return list(of(run, lines(run, kinds(Catalog(ROOT)))))
 
 
 @pytest.mark.parametrize("folder", ["reference", "questions", "comparisons/falcon"])
 def test_a_bar_is_the_whole_that_the_table_tells(folder: str) -> None:
     run = run_of(folder)
-    told = bars(run)
+    told = rows_of(folder, roles)
     found = run.result.conclusions
     asked = [
         one
@@ -49,19 +51,17 @@ def test_a_bar_is_the_whole_that_the_table_tells(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", ["comparisons/falcon", "explanations/published-rust"])
 def test_generator_and_latency_proxy_are_in_no_bar(folder: str) -> None:
-    assert {bar["role"] for bar in bars(run_of(folder))} == {ROLES[role] for role in CHARGED}
+    assert {bar["role"] for bar in rows_of(folder, roles)} == {ROLES[role].name for role in CHARGED}
 
 
 def test_loads_around_a_capacity_and_settings_have_a_line_each() -> None:
-    around = list(loads(run_of("capacities/falcon-async")))
+    around = rows_of("capacities/falcon-async", loads)
     assert {row["series"] for row in around} == {
-        "goodput, 1/s",
-        "response time p50, ms",
-        "response time p99, ms",
+        *("goodput, 1/s", "response time p50, ms", "response time p99, ms")
     }
     assert {row["state"] for row in around} == {"held", "saturated"}
     assert {row["objective_ms"] for row in around if "p99" in row["series"]} == {50}
-    run = run_of("crossovers/python")
-    swept = list(sweep(run, lines(run, kinds(Catalog(ROOT)))))
+    swept = rows_of("crossovers/python", sweep)
     assert {row["axis"] for row in swept} == {"wait"}
     assert {row["at"] for row in swept} == {0, 5, 15}
+    assert {row["at"] for row in swept if row["label"]} == {15}, "each line has its name at its end"

@@ -1,0 +1,165 @@
+"""The first page: what it keeps of all results. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from tandem.analysis.cost import TOTAL
+from tandem.catalog.catalog import Catalog
+from tandem.page import nights
+from tandem.page.answers import answer, bars
+from tandem.page.data import PageData, PageRow
+from tandem.page.lines import Line
+from tandem.page.outcomes import Outcomes
+from tandem.page.pairs import COST, RATE, ModelPair, best, pairs
+from tandem.page.plots import EXPLORE, OF_RESULTS, PRICES, UNTOLD, WHY
+from tandem.page.published import MeasuredAgain, measured_again
+from tandem.page.read import Header, NotShown
+from tandem.page.result import ResultView
+from tandem.page.statements import FURTHER, REMEDY, StatementsSection
+from tandem.record.result import Publication
+from tandem.report.forest import SAYS
+
+LINES_MOST = 10_000
+"""So many lines has the table; then a result is one line."""
+SAME_MOST = 3
+"""So many pictures of each kind that a study adds."""
+COLUMNS = {
+    "goodput": (RATE, "capacity_rps"),
+    "total": (TOTAL,),
+    "cpu": (COST,),
+    "p50": ("response_time_p50_ms", "p50_ms"),
+    "p99": ("response_time_p99_ms", "p99_ms"),
+}
+"""Column of the table -> the metrics that stand in it, the first that a line has."""
+HALVES = {"goodput_half": RATE, "total_half": TOTAL, "cpu_half": COST}
+"""Half the width of an interval -> its metric."""
+
+
+class FirstPage:
+    """Takes the results, the newest first."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.data, self.outcomes = PageData(), Outcomes(catalog)
+        self._lines: list[PageRow] = []
+        self._pairs: list[ModelPair] = []
+        self._again: dict[str, MeasuredAgain] = {}
+        self._counts = Counter[str]()
+        self.older = 0
+        self.shown = 0
+
+    def add(self, view: ResultView) -> None:
+        """A result that was read whole."""
+        run, lines = view.run, view.lines
+        view.describe(self.data)
+        self.outcomes.add(run.slug, lines)
+        self._pairs += pairs(run, lines)
+        # Of an experiment that was made several times, the newest; the others are in the table.
+        if again := measured_again(run):
+            self._again.setdefault(again.title, again)
+        # The newest pictures of each kind; all others are on the pages of their results.
+        for figure in view.figures:
+            if self._has_room(figure.kind, SAME_MOST):
+                self.data.figures.append(figure)
+        for plot in OF_RESULTS:
+            if self._counts[plot.name] < plot.most and (rows := view.rows(plot)):
+                self._counts[plot.name] += 1
+                self.data.sets.setdefault(plot.name, []).extend(rows)
+        if lines and len(self._lines) + len(lines) <= LINES_MOST:
+            self._lines += [_table_row(run.header, line) for line in lines]
+        else:
+            self._lines.append(_headline_row(run.header))
+        self.shown += 1
+
+    def _has_room(self, kind: str, most: int) -> bool:
+        self._counts[kind] += 1
+        return self._counts[kind] <= most
+
+    def add_older(self, header: Header) -> None:
+        """A result of which only the headline is listed."""
+        self._lines.append(_headline_row(header))
+        self.older += 1
+
+    def add_nights(self, found: nights.Nights) -> None:
+        """The nightly histories."""
+        if rows := nights.rows(found):
+            self.data.sets["history"] = rows
+        for slug, text in nights.conditions(found).items():
+            self.data.conditions[slug], self.data.names[slug] = text, text.partition(",")[0]
+
+    def values(
+        self, statements: StatementsSection, claims: Sequence[Publication], broken: Sequence[NotShown]
+    ) -> dict[str, Any]:
+        """What the template shows. claims: those that people quote, measured or not. broken: what cannot be shown."""
+        self.data.figures += statements.figures
+        self.data.conditions |= statements.conditions
+        found = best(self._pairs)
+        has = set(self.data.sets)
+        self.data.sets |= {"lines": self._lines, "hero": bars(found)}
+        drawn_by = {figure.kind.partition("/")[0] for figure in self.data.figures}
+        again = list(self._again.values())
+        measured = {one.publication.name for one in again}
+        scenarios, matrix = self.outcomes.rows()
+        return {
+            "answers": [answer(question, of) for question, of in found.items()],
+            "has": has,
+            "why": WHY,
+            "explore": EXPLORE,
+            "prices": PRICES,
+            "figures": [figure for figure in self.data.figures if figure.section],
+            "statements": statements,
+            "further": FURTHER,
+            "remedy": REMEDY,
+            "how_to_read": SAYS,
+            "untold": [words for study, words in UNTOLD.items() if study not in drawn_by],
+            "scenarios": scenarios,
+            "matrix": matrix,
+            "experiments": again,
+            "unmeasured": [claim for claim in claims if claim.name not in measured],
+            "broken": broken,
+            "older": self.older,
+            "total": self.shown + self.older,
+            "empty": not self.data.names and not self.older,
+            "built": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        }
+
+
+def _table_row(header: Header, line: Line) -> PageRow:
+    figures = line.figures
+    values = {
+        column: next((figures[name].mean for name in metrics if name in figures), None)
+        for column, metrics in COLUMNS.items()
+    }
+    intervals = {
+        column: figures[name].interval if name in figures else None for column, name in HALVES.items()
+    }
+    return {
+        "label": line.label,
+        "scenario": line.scenario,
+        "condition": line.condition,
+        "verdict": str(line.verdict),
+        **values,
+        **{column: (own[1] - own[0]) / 2 if own else None for column, own in intervals.items()},
+        "limited": line.limit,
+        "starts": line.starts or None,
+        "reasons": "; ".join(line.reasons[:2])[:300],
+        **_of_result(header),
+    }
+
+
+def _headline_row(header: Header) -> PageRow:
+    entry = header.entry
+    return {
+        "label": ", ".join(entry.variants[:4]) or header.name,
+        "scenario": entry.scenario,
+        "condition": entry.headline,
+        "verdict": entry.verdict,
+        "limited": "–",
+        "reasons": "",
+        **_of_result(header),
+    }
+
+
+def _of_result(header: Header) -> PageRow:
+    return {"study": header.entry.study, "date": header.entry.started_at[:10], "run": header.slug}

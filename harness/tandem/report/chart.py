@@ -1,0 +1,70 @@
+"""Parts of Vega-Lite charts that several pictures share. Pure. Colours are the page's CSS variables.
+
+https://vega.github.io/vega-lite/docs/
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+type Spec = dict[str, Any]
+
+HUE: Spec = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
+"""The data has the colour itself."""
+SOLID, DASHED = [1, 0], [5, 4]
+PLAIN: Spec = {"domain": False, "ticks": False, "labelPadding": 8}
+"""An axis of names without a line."""
+
+
+def quantity(field: str, title: str | None = None, **more: Any) -> Spec:
+    """Encode a number."""
+    return {"field": field, "type": "quantitative", "title": title, **more}
+
+
+def category(field: str, title: str | None = None, **more: Any) -> Spec:
+    """Encode a name."""
+    return {"field": field, "type": "nominal", "title": title, **more}
+
+
+def choice(field: str, looks: dict[str, Any]) -> Spec:
+    """Encode a name by a dash or a shape, without a legend. looks: of each name."""
+    scale = {"domain": list(looks), "range": list(looks.values())}
+    return {"field": field, "type": "nominal", "legend": None, "scale": scale}
+
+
+def mark(
+    kind: str, encoding: Spec, where: str | None = None, values: Sequence[Spec] | None = None, **style: Any
+) -> Spec:
+    """A layer. where: the rows that it shows; values: rows of its own."""
+    out: Spec = {"mark": {"type": kind, **style}, "encoding": encoding}
+    if where is not None:
+        out["transform"] = [{"filter": where}]
+    return out if values is None else {"data": {"values": values}, **out}
+
+
+def interval(encoding: Spec, along: str = "x", **style: Any) -> Spec:
+    """A line from `low` to `high` where a row has them. encoding: with the axis along which it lies."""
+    ends = {along: {**encoding[along], "field": "low"}, f"{along}2": {"field": "high"}}
+    return mark("rule", encoding | ends, "isValid(datum.low)", **style)
+
+
+def lines(
+    x: Spec, y: Spec, dash: Spec, where: str | None = None, size: int = 40, **points: Any
+) -> list[Spec]:
+    """Lines of `variant` with an interval and a marker at each value. where: the rows that have a marker; points: more of their
+    encoding."""
+    at = {"x": x, "y": y, "color": HUE}
+    return [
+        interval(at, "y", strokeWidth=1.5, opacity=0.6),
+        mark("line", {**at, "strokeDash": dash, "detail": {"field": "variant"}}, strokeWidth=2),
+        mark("point", {**at, **points}, where, filled=True, size=size, opacity=1),
+    ]
+
+
+def facets(field: str, layers: list[Spec], height: int = 130, **more: Any) -> Spec:
+    """A panel for each value of a field, one below the other. more: of the field."""
+    header = {"orient": "top", "labelAnchor": "start", "labelFontWeight": 600, "title": None}
+    return {
+        "facet": {"row": {**category(field), "header": header, **more}},
+        "spec": {"height": height, "layer": layers},
+        "spacing": 14,
+    }
