@@ -1,5 +1,7 @@
 """checks: every test is in one session, what measures is alone, groups stay together."""
 
+import json
+import re
 import subprocess
 import sys
 from functools import cache
@@ -67,9 +69,8 @@ def test_good():
     assert tries("good") == 1, "what passed is not run again"
 def test_once():
     assert tries("once") > 1
-@pytest.mark.parametrize("number", range(NUMBER))
-def test_always(number):  # with none of them it is skipped
-    assert tries(f"always{number}") < 0
+def test_always():
+    assert tries("always") < 0
 @pytest.fixture
 def unclean():
     yield
@@ -77,35 +78,73 @@ def unclean():
 def test_unclean(unclean):
     pass
 """
-RUN = "import sys; from pathlib import Path; from checks.run import Session, run_all; sys.exit(run_all(Path(sys.argv[1]), *SESSIONS))"
+RUN = "import sys; from pathlib import Path; from checks.run import Session, run_all; sys.exit(run_all(Path(sys.argv[1]), Session(sys.argv[2:])))"
 
 
-def disturbed(folder: Path, sessions: str, always: int) -> tuple[int, list[str], list[str]]:
-    """Exit status, the last lines said, and who was tried, by whom. always: so many tests fail each time."""
-    (folder / "harness").mkdir()
-    (folder / "harness/pyproject.toml").write_text("[tool.pytest.ini_options]\n")
-    (folder / "test_all.py").write_text(DISTURBED.replace("NUMBER", str(always)))
-    code = RUN.replace("SESSIONS", sessions.replace("FILE", repr(str(folder / "test_all.py"))))
+def test_what_fails_beside_others_is_run_once_more_alone(tmp_path: Path) -> None:
+    """By pytest itself; the table below has what is made of its outcomes."""
+    (tmp_path / "harness").mkdir()
+    (tmp_path / "harness/pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (tmp_path / "test_all.py").write_text(DISTURBED)
+    beside = ["-p", "xdist", "-n", "1", "--dist", "loadscope", str(tmp_path / "test_all.py")]
     done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], env=_bare(), capture_output=True, text=True, check=False
+        [sys.executable, "-c", RUN, str(tmp_path), *beside],
+        env=_bare(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr
-    seen = (folder / "seen").read_text().splitlines()
-    return done.returncode, done.stdout.splitlines()[-4:], [line for line in seen if line.endswith("alone")]
-
-
-BESIDE_OTHERS = '[Session(["-p", "xdist", "-n", "1", "--dist", "loadscope", FILE])]'
-
-
-def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
-    status, said, alone = disturbed(tmp_path, BESIDE_OTHERS, always=1)
-    assert said == [
+    assert done.stdout.splitlines()[-4:] == [
         "failed beside others, passed alone: test_all.py::test_once",
         "failed beside others, passed alone: test_all.py::test_unclean",
-        "failed twice: test_all.py::test_always[0]",
+        "failed twice: test_all.py::test_always",
         "3 passed, 1 failed",
     ]
-    assert (status, alone) == (1, ["once alone", "always0 alone", "unclean alone"])
+    assert done.returncode == 1
+    tried = (tmp_path / "seen").read_text().splitlines()
+    assert [line for line in tried if line.endswith("alone")] == [
+        "once alone",
+        "always alone",
+        "unclean alone",
+    ]
+
+
+MANY = [f"t{number}" for number in range(run.MOST_AGAIN + 1)]
+NOT_AGAIN = f"{len(MANY)} tests failed, more than {run.MOST_AGAIN}: none was run again"
+
+
+@pytest.mark.parametrize(
+    ("may", "failed", "alone", "said"),
+    [
+        (True, [], [], ["1 passed, 0 failed, 1 skipped"]),
+        (True, ["a"], [], ["failed beside others, passed alone: a", "2 passed, 0 failed, 1 skipped"]),
+        (True, ["a"], ["a"], ["failed twice: a", "1 passed, 1 failed, 1 skipped"]),
+        (True, MANY, None, [NOT_AGAIN, f"1 passed, {len(MANY)} failed, 1 skipped"]),
+        pytest.param(False, ["a"], None, ["1 passed, 1 failed, 1 skipped"], id="a unit test"),
+    ],
+)
+def test_what_is_said_of_tests_that_failed(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    may: bool,
+    failed: list[str],
+    alone: list[str] | None,
+    said: list[str],
+) -> None:
+    """may: whether they may be run again. alone: those that fail then, too; None: they are not run."""
+
+    def start(_: run._Run, root: Path, outcomes: run.Outcomes, *more: str) -> int:
+        if more:
+            assert alone is not None
+            outcomes.failed, outcomes.passed = {*alone}, {*failed} - {*alone}
+        else:
+            outcomes.failed, outcomes.passed, outcomes.skipped = {*failed}, {"good"}, {"away"}
+        return int(bool(outcomes.failed))
+
+    monkeypatch.setattr(run._Run, "start", start)
+    assert run.run_all(ROOT, run.Session([], may)) == int(" 0 failed" not in said[-1])
+    assert [line for line in capsys.readouterr().out.splitlines() if line] == said
 
 
 def test_what_measures_is_not_disturbed() -> None:
@@ -136,20 +175,21 @@ def test_groups(real: Catalog) -> None:
     assert group(alone) == alone
 
 
-@pytest.mark.parametrize(("dist", "together"), [("loadscope", True), ("load", False)])
-def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path) -> None:
+def test_a_group_stays_in_one_process(tmp_path: Path) -> None:
     """Without the plugin it does not: xdist's own marks had silently lost their effect."""
     (tmp_path / "test_contract.py").write_text(GROUPED)
     seen = tmp_path / "seen"
-    flags = ["-q", "-p", "no:cacheprovider", "-p", "xdist", "--rootdir", str(tmp_path)]
-    flags += ["-n", "2", "--dist", dist, "--no-loadscope-reorder"]
-    done = subprocess.run(
-        [sys.executable, "-c", PYTEST, *flags, str(tmp_path)], env={"SEEN": str(seen), **_bare()}, check=False
-    )
-    assert done.returncode == 0
-    lines = seen.read_text().split("\n")[:-1]
-    assert len(lines) == 12
-    assert (len(set(lines)) == 3) == together
+    flags = ["-q", "-p", "no:cacheprovider", "-p", "xdist", "--rootdir", str(tmp_path), "-n", "2"]
+    flags += ["--no-loadscope-reorder", str(tmp_path)]
+    places = []
+    for dist in ("loadscope", "load"):
+        seen.write_text("")
+        command = [sys.executable, "-c", PYTEST, *flags, "--dist", dist]
+        subprocess.run(command, env={"SEEN": str(seen), **_bare()}, check=True)
+        lines = seen.read_text().splitlines()
+        assert len(lines) == 12
+        places.append(len({*lines}))
+    assert places[0] == 3 < places[1]
 
 
 def _bare() -> dict[str, str]:
@@ -162,21 +202,39 @@ CORE = "harness/tests/unbuildable"
 """An implementation of the tier core, whose image is not built here."""
 
 
+COLLECT = """
+import json, sys, pytest
+sys.stderr = sys.stdout
+for arguments in json.loads(sys.argv[1]):
+    print(f"==== {int(pytest.main(arguments))}")
+"""
+
+
 @cache
-def collected(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """A collection of the contract's tests. It takes seconds, so the same one is made once."""
+def _collections() -> dict[tuple[str, ...], tuple[int, str]]:
+    """All that the tests below ask for, collected by one process: what it imports takes seconds. Arguments -> status, output."""
     flags = ["-q", "--collect-only", "-c", str(ROOT / "harness/pyproject.toml"), "--rootdir", str(ROOT)]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *flags, CONTRACT, *arguments],
+    every = [[*flags, "-p", "no:cacheprovider", CONTRACT, *arguments] for arguments in ASKED]
+    done = subprocess.run(
+        [sys.executable, "-c", COLLECT, json.dumps(every)],
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
+    *texts, rest = re.split(r"^==== (\d+)\n", done.stdout, flags=re.MULTILINE)
+    assert rest == ""
+    said = zip(texts[1::2], texts[::2], strict=True)
+    return {arguments: (int(status), text) for arguments, (status, text) in zip(ASKED, said, strict=True)}
+
+
+def collected(*arguments: str) -> tuple[int, str]:
+    """Exit status and output of a collection of the contract's tests."""
+    return _collections()[arguments]
 
 
 def chosen(*arguments: str, of: str = "") -> set[str]:
     """The checks that would be asked; of this implementation alone, if it is given."""
-    lines = collected(*arguments).stdout.splitlines()
+    lines = collected(*arguments)[1].splitlines()
     asked = [line for line in lines if f"::test_contract[{of}" in line]
     return {line.rsplit("-", 1)[-1].rstrip("]") for line in asked}
 
@@ -185,26 +243,49 @@ def named(*names: str) -> list[str]:
     return [argument for name in names for argument in ("--implementation", name)]
 
 
+BRIDGES = {name: own.bridge for name, own in Catalog(ROOT).implementations.items() if own.bridge}
+BESIDE_CORE = named(CORE, "rust-async")
+ALL_BRIDGES = named(*BRIDGES, "python-async")
+BY_NAME = [*named("node", CORE), "--only", "bad_ids", "--only", "index"]
+USERS = [*named("node"), "--scenario", "users"]
+HARDENED = [*named(CORE), "--hardened"]
+UNKNOWN = ["--only", "bad_id"]
+ASKED = [
+    tuple(arguments)
+    for arguments in (
+        [], BESIDE_CORE, HARDENED, ALL_BRIDGES, BY_NAME, [*BY_NAME, "--scenario", "index"], USERS, UNKNOWN
+    )
+]  # fmt: skip
+
+
 def test_a_core_implementation_is_asked_the_core_checks() -> None:
-    core = chosen(*named(CORE, "rust-async"), of=CORE)
-    every = chosen(*named(CORE, "rust-async"), of="rust-async")
-    with_hardened = chosen(*named(CORE), "--hardened")
+    core, every = (chosen(*BESIDE_CORE, of=name) for name in (CORE, "rust-async"))
     assert {"golden_bodies", "statements_by_id", "stop_finishes", "proxied_heads"} <= core
-    assert with_hardened == every > core
+    assert chosen(*HARDENED) == every > core
     assert {"slow_clients", "head_too_large", "database_away"} <= every - core
-    said = collected(*named(CORE, "rust-async")).stdout
-    assert f"{CORE} is of the tier core: {len(every - core)} checks" in said
+    assert f"{CORE} is of the tier core: {len(every - core)} checks" in collected(*BESIDE_CORE)[1]
+
+
+def test_a_bridge_is_asked_what_it_does_in_a_way_of_its_own(real: Catalog) -> None:
+    """Where all are asked, and all of it where it is named."""
+    assert BRIDGES
+    for name, bridge in BRIDGES.items():
+        whole, part = chosen(*ALL_BRIDGES, of=name), chosen(of=name)
+        assert bridge is not None
+        assert real.implementations[bridge.of].bridge is None, "what it does not do itself is asked there"
+        assert {"golden_bodies", "note_stored", "database_killed"} <= part < whole
+        assert {"pipelined", "head_too_large"} <= whole - part
+    assert chosen(of="python-async") == chosen(*ALL_BRIDGES, of="python-async")
 
 
 def test_checks_are_chosen_by_name_and_by_scenario() -> None:
     # What is asked for by its name is asked, whatever was promised.
-    only = [*named("node", CORE), "--only", "bad_ids", "--only", "index"]
-    assert chosen(*only, of="node") == chosen(*only, of=CORE) == {"bad_ids", "index"}
-    assert chosen(*only, "--scenario", "index") == {"index"}
-    assert chosen(*named("node"), "--scenario", "users") == {"users", "user_paths", "users_at_once"}
+    assert chosen(*BY_NAME, of="node") == chosen(*BY_NAME, of=CORE) == {"bad_ids", "index"}
+    assert chosen(*BY_NAME, "--scenario", "index") == {"index"}
+    assert chosen(*USERS) == {"users", "user_paths", "users_at_once"}
 
 
 def test_an_unknown_name_gets_the_nearest() -> None:
-    done = collected("--only", "bad_id")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "there is no check 'bad_id'. Did you mean 'bad_ids'?" in done.stdout + done.stderr
+    status, said = collected(*UNKNOWN)
+    assert status == pytest.ExitCode.USAGE_ERROR
+    assert "there is no check 'bad_id'. Did you mean 'bad_ids'?" in said
