@@ -27,11 +27,8 @@ def test_each_variant_has_its_own_count() -> None:
         "one": "600 of 6,000 answers compared for 0.60 s of CPU",
         "two": "200 of 2,000 answers compared for 0.20 s of CPU",
     }
-
-
-def test_where_nothing_was_tapped_or_repeated_nothing_is_said() -> None:
-    trials = [FakeFloor(lambda spec, window: good_window(window.load, tap=None)).visit(trial_spec())]
-    assert (compared(trials), made_again(trials)) == ({}, {})
+    plain = [FakeFloor(lambda spec, window: good_window(window.load, tap=None)).visit(trial_spec())]
+    assert (compared(plain), made_again(plain)) == ({}, {}), "the control"
 
 
 def test_both_are_told_below_the_tables() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_engine import environment_of, made_trial, request, text, trial_spec, window_spec
+from harness_engine import environment_of, made_trial, request, trial_spec, window_spec
 from harness_samples import NOW, good_window
 
 from tandem.analysis.repeated import of_windows, prediction_interval
@@ -18,7 +18,6 @@ from tandem.record.result import Baselines, Environment, Result
 from tandem.record.store import write_model
 from tandem.record.trial import Trial, WindowRecord
 from tandem.record.window import Times, Verdict
-from tandem.report.replay import report
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.bench.study import Bench
 from tandem.studies.registry import STUDIES, read_folder
@@ -73,15 +72,10 @@ def test_an_interval_computed_by_hand() -> None:
     assert prediction_interval([10, 12, 14], 3, 0.95) == pytest.approx((4.973, 19.027), abs=0.001)
     # for one new value sqrt(1/3 + 1) = 1.1547: 9.937
     assert prediction_interval([10, 12, 14], 1, 0.95) == pytest.approx((2.063, 21.937), abs=0.001)
-
-
-def test_a_record_without_spread_still_has_the_resolution() -> None:
+    # Without spread it still has the resolution.
     assert prediction_interval([100, 100, 100], 3, 0.95) == pytest.approx((99, 101))
-
-
-@pytest.mark.parametrize(("values", "new"), [([], 3), ([10.0], 3), ([10.0, 11.0], 0)])
-def test_what_has_no_interval(values: list[float], new: int) -> None:
-    assert prediction_interval(values, new, 0.95) is None
+    for values, new in (([], 3), ([10.0], 3), ([10.0, 11.0], 0)):
+        assert prediction_interval(values, new, 0.95) is None
 
 
 @pytest.mark.parametrize("n", [3, 6])
@@ -115,33 +109,34 @@ def test_the_same_again_is_within() -> None:
     ]
 
 
-def test_twice_as_fast_is_outside() -> None:
-    found = compare(recorded(), recorded(trials(1990, 2000, 2010)))
-    assert not found.reproduced
-    assert outcomes(trials(990, 1000, 1010), trials(1990, 2000, 2010))["goodput_rps"] == "outside"
-    assert outcomes(trials(990, 1000, 1010), trials(995, 1005, 1015))["goodput_rps"] == "within"
+OLD = (990, 1000, 1010)
 
 
-def test_cost_alone_can_be_outside() -> None:
-    found = outcomes(trials(990, 1000, 1010), trials(990, 1000, 1010, cost=950))
-    assert found["app_cpu_us_per_request"] == "outside"
-    assert found["goodput_rps"] == "within"
+@pytest.mark.parametrize(
+    ("new", "goodput", "cost"),
+    [
+        (trials(1990, 2000, 2010), "outside", "within"),
+        (trials(995, 1005, 1015), "within", "within"),
+        (trials(*OLD, cost=950), "within", "outside"),
+        ([], "not comparable", "not comparable"),
+    ],
+)
+def test_each_figure_is_within_or_outside(new: list[Trial], goodput: str, cost: str) -> None:
+    found = outcomes(trials(*OLD), new)
+    assert (found["goodput_rps"], found["app_cpu_us_per_request"]) == (goodput, cost)
+    assert compare(recorded(), recorded(new)).reproduced == ({goodput, cost} == {"within"})
 
 
-def test_only_good_trials_are_compared_and_the_looks_at_the_ceilings_are_none() -> None:
+def test_good_trials_and_last_attempts_are_compared_and_looks_at_the_ceilings_are_none() -> None:
     bad = trials(5000, verdict=Verdict.INVALID)
     bad[0].spec.name = "9-rust-async"
     look = made_trial(trial_spec("look-null", "ceiling null"))
-    found = compare(recorded([*trials(990, 1000, 1010), *bad, look]), recorded(trials(1000)))
+    found = compare(recorded([*trials(*OLD), *bad, look]), recorded(trials(1000)))
     assert {figure.label for figure in found.figures} == {"rust-async"}
-    assert found.figures[0].recorded == [990, 1000, 1010]
-
-
-def test_of_a_block_that_was_made_again_the_last_attempt_counts() -> None:
+    assert found.figures[0].recorded == [*OLD]
     first = trials(500)[0]
     last = first.model_copy(update={"spec": first.spec.again(), "windows": trials(1000)[0].windows})
-    found = compare(recorded([first, last]), recorded(trials(1000)))
-    assert found.figures[0].recorded == [1000]
+    assert compare(recorded([first, last]), recorded(trials(1000))).figures[0].recorded == [1000]
 
 
 def test_every_variant_is_compared_with_itself() -> None:
@@ -160,19 +155,10 @@ def test_what_one_side_lacks_is_not_comparable() -> None:
     assert set(outcomes(trials(990), new).values()) == {"not comparable"}
 
 
-def test_a_variant_that_is_missing_now_is_not_comparable() -> None:
-    found = compare(recorded(), recorded([]))
-    assert {figure.outcome for figure in found.figures} == {"not comparable"}
-    assert not found.reproduced
-
-
 @pytest.mark.parametrize("verdict", [Verdict.VOID, Verdict.INVALID, Verdict.FAILED])
 def test_a_new_result_that_is_not_ok_reproduces_nothing(verdict: Verdict) -> None:
     assert not compare(recorded(), recorded(verdict=verdict)).reproduced
-
-
-def test_nothing_to_compare_is_no_success() -> None:
-    assert not compare(recorded([]), recorded()).reproduced
+    assert not compare(recorded([]), recorded()).reproduced, "nor does nothing to compare"
 
 
 # ---- what windows tell ----
@@ -229,16 +215,13 @@ def test_every_difference_is_told(changes: dict[str, Any], sentence: str) -> Non
     assert told(environment_of(**base), environment_of(**{**base, **changes})) == [sentence]
 
 
-def test_a_setting_is_not_told_a_second_time_as_a_variable() -> None:
+def test_neither_a_setting_told_twice_nor_what_an_older_record_lacks_is_a_difference() -> None:
     before, after = (
         environment_of(settings={"WORKERS": n}, variables={"WORKERS": n, "IMPL": "x"}) for n in "12"
     )
     assert told(before, after) == ["setting WORKERS changed: 1 -> 2"]
-
-
-def test_what_an_older_record_lacks_is_no_difference() -> None:
-    after = environment_of(hashes={"contract/": "a"}, host={"cpus": 2, "governor": "x"})
-    assert told(environment_of(), after) == []
+    more = environment_of(hashes={"contract/": "a"}, host={"cpus": 2, "governor": "x"})
+    assert told(environment_of(), more) == []
 
 
 def test_what_changed_for_all_is_told_once_and_the_rest_with_its_variant() -> None:
@@ -246,17 +229,6 @@ def test_what_changed_for_all_is_told_once_and_the_rest_with_its_variant() -> No
     new = {name: environment_of(git_commit="1" * 40) for name in ("a", "b")}
     new["b"].images = {"app": "sha256:1"}
     assert differences(old, new) == ["git commit: 000000000000 -> 111111111111", "b: image of app changed"]
-
-
-# ---- the report ----
-
-
-def test_the_table_has_the_words() -> None:
-    found = compare(recorded(), recorded(trials(1990, 2000, 2010), git_dirty=True))
-    told = text(report(found), 160)
-    assert "not reproduced: outside the recorded noise: rust-async goodput" in told
-    assert "2,000" in told
-    assert "different: the working tree had uncommitted changes" in told
 
 
 # ---- what is asked for ----
@@ -270,21 +242,14 @@ def test_the_reference_can_be_asked_for_again(real: Catalog, root: Path) -> None
     assert asked.same_but_for_the_seed(result.request), "no default has changed since"
 
 
-def test_settings_that_were_chosen_are_chosen_again(real: Catalog) -> None:
+def test_settings_and_data_are_those_of_the_record(real: Catalog) -> None:
     old, _ = recorded()
     old.request = request(
+        salt="12345",
         settings={"WORKERS": "3"},
         variants=[Variant(label="x", implementation="rust-async", settings={"DB_POOL_MAX": "4"})],
     )
     assert again(real, old, 7) == old.request.model_copy(update={"seed": 7})
-
-
-@pytest.mark.parametrize("salt", ["", "12345"])
-def test_a_replay_has_the_data_of_its_record(real: Catalog, salt: str) -> None:
-    """Those of contract/golden where it is older than data of its own."""
-    old, _ = recorded()
-    old.request = request(salt=salt)
-    assert again(real, old, 7).salt == salt
 
 
 def test_where_a_default_has_changed_the_recorded_value_is_chosen(real: Catalog) -> None:

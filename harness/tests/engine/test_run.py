@@ -109,19 +109,14 @@ def test_the_looks_at_the_ceilings_are_in_the_blocks_and_are_no_trials_of_the_st
     assert set(result.environments) == {"rust-async", "ceiling null", "ceiling database"}
 
 
-def test_a_void_block_is_made_again(real: Catalog, tmp_path: Path) -> None:
-    lab = FakeLab(verdicts={2: Verdict.VOID})
-    result, _ = run(Static, STATIC, session(real, tmp_path, lab))
+def test_a_void_block_is_made_again_and_it_is_told_what_is_made(real: Catalog, tmp_path: Path) -> None:
+    lab, view = FakeLab(verdicts={2: Verdict.VOID}), Quiet()
+    result, _ = run(Static, STATIC, session(real, tmp_path, lab, view))
     assert lab.visited == [*ALL, "1-a.2", "1-b.2"]
     assert result.trials == {Verdict.OK: 5, Verdict.VOID: 1}
-
-
-def test_it_is_told_what_is_made(real: Catalog, tmp_path: Path) -> None:
-    view = Quiet()
-    run(Static, STATIC, session(real, tmp_path, FakeLab(verdicts={3: Verdict.VOID}), view))
     assert view.said[0].startswith("static: about ")
     assert view.said[1] == "  1,000/s, ok (overhead 5.0 s)"
-    assert "void: visit 3 was odd" in view.said[3]
+    assert "void: visit 2 was odd" in view.said[2]
 
 
 # ---- what cannot be made ----
