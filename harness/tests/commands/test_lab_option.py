@@ -34,12 +34,6 @@ def test_a_request_names_its_lab_and_is_not_that_of_another(real: Catalog) -> No
     assert "lab" not in conditions_line(here)
 
 
-def test_a_request_of_before_labs_is_one_without(real: Catalog) -> None:
-    old = asked(real).model_dump()
-    del old["conditions"]["lab"]
-    assert Request.model_validate(old) == asked(real)
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
