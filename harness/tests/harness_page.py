@@ -2,11 +2,11 @@
 
 import math
 import random
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from harness_engine import play, request, result_of
+from harness_nights import night
 from harness_places import ROOT
 from harness_samples import NOW, good_window
 
@@ -14,7 +14,7 @@ from tandem.analysis.stack import Predicted
 from tandem.catalog.catalog import Catalog
 from tandem.facts.metric import GOODPUT
 from tandem.history.files import NIGHTS
-from tandem.history.night import Line, Night, Point, Program
+from tandem.history.night import Line
 from tandem.record.conclusion import Coordinates, Estimate
 from tandem.record.result import Baselines, Result
 from tandem.record.store import RESULT, write_model
@@ -87,32 +87,14 @@ def keep_nights(machine: Path, count: int = 100, step: float = 0.05) -> None:
     """A history whose series moves by a step from CHANGED on."""
     chance = random.Random(1)
     for number in range(count):
-        began = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number)
         values: dict[Line, float] = {
             "today": chance.gauss(0, 0.008) + (step if number >= CHANGED else 0),
             "frozen": chance.gauss(0, 0.008),
             "weather": chance.gauss(4, 0.008),
         }
-        night = Night(
-            id=f"{began:%Y%m%dT%H%M%SZ}",
-            machine=machine.name,
-            cpu_model="a CPU",
-            started_at=began,
-            programs={"node": Program(tag="t")},
-            frozen={"node": "f"},
-            points=[
-                Point(
-                    implementation="node",
-                    scenario="index",
-                    metric="duet_cpu_us_per_request",
-                    line=line,
-                    value=value,
-                )
-                for line, value in values.items()
-            ],
-        )
+        made = night(number, values, machine=machine.name, cpu_model="a CPU")
         (machine / NIGHTS).mkdir(parents=True, exist_ok=True)
-        (machine / NIGHTS / f"{night.id}.json").write_text(night.model_dump_json())
+        (machine / NIGHTS / f"{made.id}.json").write_text(made.model_dump_json())
 
 
 UNCOMMITTED: dict[str, dict[str, Any]] = {

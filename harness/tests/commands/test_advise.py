@@ -7,17 +7,24 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import tandem.commands.main  # noqa: F401 (it adds the commands)
+from tandem.analysis.advice import Evidence
+from tandem.catalog.catalog import Catalog
 from tandem.cli.options import app
-from tandem.commands.advise import asked
+from tandem.commands.advise import asked, evidence
 from tandem.errors import UsageError
 
 ASKED = ("advise", "--wait", "30ms", "--cpu", "2ms", "--rate", "300", "--cores", "2", "--pool", "20")
 
 
+@pytest.fixture(scope="module")
+def committed(root: Path) -> Evidence:
+    """What the records of this repository say, read once."""
+    return evidence(Catalog(root), root / "results", "python")
+
+
 @pytest.fixture(autouse=True)
-def committed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The results of this repository, whatever a test run was told."""
-    monkeypatch.setattr("tandem.commands.advise.RESULTS", root / "results")
+def _read(committed: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tandem.commands.advise.evidence", lambda *_: committed)
 
 
 def command(*arguments: str) -> Result:

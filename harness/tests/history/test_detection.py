@@ -1,12 +1,12 @@
 """harness/benchmarks/detection.py and the figures that are made of it."""
 
-from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 import pytest
+from harness_nights import night
 from harness_places import ROOT
 
 from benchmarks import detection
@@ -14,9 +14,8 @@ from documents import nightly
 from documents.records import Records
 from tandem.catalog.catalog import Catalog
 from tandem.history import files
-from tandem.history.night import Night, Point, Program
+from tandem.history.night import Line, Program
 
-FIRST = datetime(2026, 1, 1, 1, tzinfo=UTC)
 GOOD, SLOW = "1" * 40, "2" * 40
 NIGHTS, SLOW_FROM = 60, 40
 
@@ -24,39 +23,23 @@ NIGHTS, SLOW_FROM = 60, 40
 def history(folder: Path) -> Path:
     """Of one image, then of a slow one. The frozen lines have values of their own."""
     for number in range(NIGHTS):
-        started = FIRST + timedelta(days=number)
         slow = number >= SLOW_FROM
-        files.append(
-            folder,
-            Night(
-                id=f"{started:%Y%m%dT%H%M%SZ}-nightly-node",
-                machine="m",
-                cpu_model="c",
-                started_at=started,
-                programs={"node": Program(tag="b" if slow else "a", commit=SLOW if slow else GOOD)},
-                frozen={"node": GOOD[:12]},
-                points=[
-                    Point(implementation="node", scenario="index", metric="duet_cpu_us_per_request", line="today",
-                          value=number / 1000),
-                    Point(implementation="node", scenario="index", metric="duet_cpu_us_per_request", line="frozen",
-                          value=-number / 1000),
-                ],
-            ),
-        )  # fmt: skip
+        program = Program(tag="b" if slow else "a", commit=SLOW if slow else GOOD)
+        values: dict[Line, float] = {"today": number / 1000, "frozen": -number / 1000}
+        made = night(number, values, programs={"node": program}, frozen={"node": GOOD[:12]})
+        files.append(folder, made)
     return folder
 
 
-def test_real_values_are_those_of_the_frozen_sources(tmp_path: Path) -> None:
-    [(name, values)] = detection.of_history(history(tmp_path))
-    assert name == "node, index, duet_cpu_us_per_request, today"
-    assert values == [number / 1000 for number in range(SLOW_FROM)]
-
-
-def test_where_those_are_too_few_the_frozen_line_is_taken(
+def test_real_values_are_those_of_the_frozen_sources_or_where_too_few_of_the_frozen_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    folder = history(tmp_path)
+    [(name, values)] = detection.of_history(folder)
+    assert name == "node, index, duet_cpu_us_per_request, today"
+    assert values == [number / 1000 for number in range(SLOW_FROM)]
     monkeypatch.setattr(detection, "ENOUGH", SLOW_FROM + 1)
-    [(name, values)] = detection.of_history(history(tmp_path))
+    [(name, values)] = detection.of_history(folder)
     assert name.endswith("frozen")
     assert values == [-number / 1000 for number in range(NIGHTS)]
 

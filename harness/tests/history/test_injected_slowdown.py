@@ -4,13 +4,11 @@ itself is a stand-in here that notes what it was asked."""
 import json
 import math
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from harness_nights import night, point
 from harness_places import ROOT
-
-from tandem.history.night import Line, Night, Point
 
 SCRIPT = "harness/benchmarks/injected_slowdown"
 EDITED = ("rust-async/src/main.rs", "common/rust/src/handlers.rs")
@@ -43,28 +41,21 @@ def repository(tmp_path: Path) -> Path:
     return found
 
 
-def night() -> str:
-    """A file of the history: 2 % of what a request costs the frozen image are 617 ns."""
-    lines: dict[Line, float] = {"weather": math.log(617 / 20), "today": 0.3}
-    points = [
-        Point(
-            implementation="rust-async",
-            scenario="index",
-            metric="duet_cpu_us_per_request",
-            line=line,
-            value=value,
-        )
-        for line, value in lines.items()
-    ]
-    started = datetime(2026, 1, 1, tzinfo=UTC)
-    return Night(
-        id="20260101", machine="injected", cpu_model="c", started_at=started, points=points
-    ).model_dump_json()
+NIGHT = night(
+    0,
+    {},
+    machine="injected",
+    points=[
+        point("weather", math.log(617 / 20), implementation="rust-async"),
+        point("today", 0.3, implementation="rust-async"),
+    ],
+).model_dump_json()
+"""A file of the history: 2 % of what a request costs the frozen image are 617 ns."""
 
 
 def call(repository: Path, *arguments: str, **variables: str) -> tuple[int, list[str]]:
     log = repository.parent / "log"
-    given = {"PATH": "/usr/bin:/bin", "LOG": str(log), "DIES_AT": "", "BEGAN": "", "NIGHT": night()}
+    given = {"PATH": "/usr/bin:/bin", "LOG": str(log), "DIES_AT": "", "BEGAN": "", "NIGHT": NIGHT}
     command: list[str | Path] = [repository / SCRIPT, repository.parent / "clone", *arguments]
     done = subprocess.run(command, env=given | variables, capture_output=True, text=True, check=False)
     return done.returncode, log.read_text().splitlines() if log.exists() else [done.stderr]

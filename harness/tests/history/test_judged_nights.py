@@ -1,17 +1,15 @@
 """tandem.history.judged: which series moved since when, whom it is put on, and what an answer changes."""
 
 import random
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from harness_nights import alarm_answer, night, point
 
 from tandem.analysis.change import LEARNED, family_limit
 from tandem.history.judged import JudgedSeries, crept, doubted, events, judge, series_of, shared_limit, steps
-from tandem.history.night import AlarmAnswer, Line, Night, Point, Program, StackImage
+from tandem.history.night import Line, Night, Program, StackImage
 
-FIRST = datetime(2026, 1, 1, tzinfo=UTC)
-METRIC = "duet_cpu_us_per_request"
 CHANGED = 60
 
 
@@ -36,21 +34,8 @@ def nights(
             "weather": 4 + chance.gauss(0, 0.008) + (frozen_step if number >= frozen_from else 0),
         }
         image = images - 1 if late else number * max(1, images - 1) // CHANGED
-        started = FIRST + timedelta(days=number)
-        out.append(
-            Night(
-                id=f"{started:%Y%m%dT%H%M%SZ}",
-                machine="m",
-                cpu_model=cpu_model,
-                started_at=started,
-                programs={"node": Program(tag=f"image-{image}", commit=str(image))},
-                frozen={"node": "f"},
-                points=[
-                    Point(implementation="node", scenario="index", metric=METRIC, line=line, value=value)
-                    for line, value in values.items()
-                ],
-            )
-        )
+        program = {"node": Program(tag=f"image-{image}", commit=str(image))}
+        out.append(night(number, values, cpu_model=cpu_model, programs=program))
     return out
 
 
@@ -59,13 +44,19 @@ def only(judged: list[JudgedSeries]) -> JudgedSeries:
     return one
 
 
-def test_too_few_nights_are_not_judged() -> None:
-    assert only(judge(nights(LEARNED), [])).said == "learning"
-
-
-def test_nothing_happened() -> None:
-    found = only(judge(nights(), []))
-    assert (found.said, found.nights, found.raised) == ("steady", 100, None)
+@pytest.mark.parametrize(
+    ("every", "said", "moved"),
+    [
+        pytest.param(nights(LEARNED), "learning", [], id="too few nights"),
+        pytest.param(nights(), "steady", [], id="nothing happened"),
+        pytest.param(nights(frozen_step=0.05), "steady", [], id="weather alone is no alarm"),
+        pytest.param(nights(step=0.05, frozen_step=0.05), "machine", ["weather"], id="both lines moved"),
+    ],
+)
+def test_what_is_no_alarm(every: list[Night], said: str, moved: list[str]) -> None:
+    found = only(judge(every, []))
+    assert (found.said, found.nights, found.moved) == (said, len(every), moved)
+    assert (found.raised is None) == (said != "machine")
 
 
 def test_a_step_is_seen_and_its_images_are_named() -> None:
@@ -73,7 +64,7 @@ def test_a_step_is_seen_and_its_images_are_named() -> None:
     found = only(judge(every, []))
     assert found.said == "alarm"
     assert found.up
-    place = [night.id for night in every]
+    place = [one.id for one in every]
     assert found.since is not None
     assert found.raised is not None
     assert abs(place.index(found.since) - CHANGED) <= 2
@@ -81,12 +72,6 @@ def test_a_step_is_seen_and_its_images_are_named() -> None:
     assert found.good is not None
     assert found.good.tag == "image-3"
     assert [program.tag for program in found.between][-1] == "image-4"
-
-
-def test_where_the_frozen_line_moved_too_it_is_the_machine() -> None:
-    found = only(judge(nights(step=0.05, frozen_step=0.05), []))
-    assert found.said == "machine"
-    assert found.moved == ["weather"]
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
@@ -98,37 +83,20 @@ def test_a_machine_that_moved_nights_before_is_not_blamed(seed: int) -> None:
     assert found.good is not None
 
 
-def test_weather_alone_is_no_alarm() -> None:
-    assert only(judge(nights(frozen_step=0.05), [])).said == "steady"
-
-
 def test_an_answered_alarm_is_none_any_more() -> None:
     """The series begins anew at the change, and learns the new level."""
     every = nights(count=CHANGED + LEARNED + 40, step=0.05)
     found = only(judge(every, []))
     assert found.said == "alarm"
-    answer = AlarmAnswer(
-        id="a",
-        series=found.key,
-        since=every[CHANGED].id,
-        raised=found.raised or "",
-        answered_at=FIRST,
-        word="confirmed",
-        worse=True,
-    )
+    answer = alarm_answer(every[CHANGED].id, found.raised or "", found.key)
     again = only(judge(every, [answer]))
     assert (again.said, again.nights) == ("steady", LEARNED + 40)
-
-
-def test_another_cpu_is_another_series() -> None:
-    every = [*nights(30), *nights(30, cpu_model="d")]
-    assert [one.key.cpu_model for one in judge(every, [])] == ["c", "d"]
 
 
 def test_the_whole_history_shows_the_step() -> None:
     every = nights(step=0.02)
     [found] = steps(every).values()
-    place = [night.id for night in every]
+    place = [one.id for one in every]
     assert [abs(place.index(one) - CHANGED) <= 2 for one in found] == [True]
     assert steps(nights()) == {}
 
@@ -141,44 +109,38 @@ def test_a_night_of_many_series_needs_more_for_an_alarm() -> None:
     every = nights(count=CHANGED + 3, step=0.02, seed=2)
     assert only(judge(every, [])).said == "alarm"
     chance = random.Random(5)
-    for night in every:
-        night.points += [
-            Point(
-                implementation=f"i{n}",
-                scenario="s",
-                metric=METRIC,
-                line="today",
-                value=chance.gauss(0, 0.008),
-            )
-            for n in range(69)
+    for one in every:
+        one.points += [
+            point("today", chance.gauss(0, 0.008), implementation=f"i{n}", scenario="s") for n in range(69)
         ]
     assert shared_limit(series_of(every), "m") == family_limit(70)
     own = [one for one in judge(every, []) if one.key.implementation == "node"]
     assert [one.said for one in own] == ["steady"]
-    merged = [night.model_copy(update={"points": night.points[:3]}) for night in every]
-    merged += [night.model_copy(update={"machine": "other"}) for night in every]
+    merged = [one.model_copy(update={"points": one.points[:3]}) for one in every]
+    merged += [one.model_copy(update={"machine": "other"}) for one in every]
     [here] = [one for one in judge(merged, []) if one.key.machine == "m"]
     assert here.said == "alarm", "the series of another machine, whose history was merged, do not count"
 
 
-def test_another_cpu_or_frozen_image_makes_the_family_no_larger() -> None:
-    every = [*nights(3), *nights(3, cpu_model="d")]
+def test_another_cpu_is_another_series_and_makes_the_family_no_larger() -> None:
+    every = [*nights(30), *nights(30, cpu_model="d")]
+    assert [one.key.cpu_model for one in judge(every, [])] == ["c", "d"]
     assert shared_limit(series_of(every), "m") == family_limit(1)
 
 
 def test_a_night_of_few_blocks_weighs_less() -> None:
     """Odd nights of one block each, among nights of four, whose own scatter says that blocks make it."""
     every, chance = nights(count=100), random.Random(1)
-    for number, night in enumerate(every):
+    for number, one in enumerate(every):
         few = number >= CHANGED and number % 2 == 0
-        for point in night.points:
-            point.value = 0.012 if few and point.line == "today" else chance.gauss(0, 0.004)
-            point.blocks, point.sd = (1, None) if few else (4, 0.008)
+        for own in one.points:
+            own.value = 0.012 if few and own.line == "today" else chance.gauss(0, 0.004)
+            own.blocks, own.sd = (1, None) if few else (4, 0.008)
     found = only(judge(every, []))
     assert found.said == "steady"
-    for night in every:
-        for point in night.points:
-            point.blocks = None
+    for one in every:
+        for own in one.points:
+            own.blocks = None
     assert only(judge(every, [])).said == "alarm", "the negative control: alike, they raise one"
 
 
@@ -194,8 +156,8 @@ def under(every: list[Night], since: int = CHANGED, **changes: object) -> list[N
         "frozen_images": {"node": Program(tag="f1", commit="f" * 40)},
     }
     return [
-        night.model_copy(update={**base, **(changes if number >= since else {})})
-        for number, night in enumerate(every)
+        one.model_copy(update={**base, **(changes if number >= since else {})})
+        for number, one in enumerate(every)
     ]
 
 
@@ -242,15 +204,10 @@ def test_an_event_asks_at_once_for_what_moved_most() -> None:
 def test_an_event_asks_for_all_that_left_their_range() -> None:
     every = under(nights(count=CHANGED + 1, images=2), kernel="6.2")
     chance = random.Random(5)
-    for number, night in enumerate(every):
-        night.points += [
-            Point(
-                implementation="node",
-                scenario=f"s{n}",
-                metric=METRIC,
-                line="today",
-                value=chance.gauss(0, 0.008) + (0.05 if number >= CHANGED and n < 3 else 0),
-            )
+    for number, one in enumerate(every):
+        late = number >= CHANGED
+        one.points += [
+            point("today", chance.gauss(0, 0.008) + (0.05 if late and n < 3 else 0), scenario=f"s{n}")
             for n in range(20)
         ]
     assert {one.key.scenario for one in doubted(every[-1], every, [])} == {"s0", "s1", "s2"}
@@ -274,22 +231,13 @@ def test_an_event_asks_nothing_where_nothing_can_be_told() -> None:
 def creeping(a_night: float, count: int = 200) -> list[Night]:
     """Today's image gets slower by as much each night; every forty nights the frozen image is frozen again."""
     chance, out = random.Random(3), []
-    for number, night in enumerate(nights(count)):
+    for number, one in enumerate(nights(count)):
         frozen = number - number % 40
         values: dict[Line, float] = {"today": (number - frozen) * a_night, "first": number * a_night}
-        points = [
-            Point(
-                implementation="node",
-                scenario="index",
-                metric=METRIC,
-                line=line,
-                value=v + chance.gauss(0, 0.008),
-            )
-            for line, v in values.items()
-        ]
+        points = [point(line, value + chance.gauss(0, 0.008)) for line, value in values.items()]
         first = {"node": Program(tag="first", commit="1" * 40)}
         changes = {"points": points, "frozen": {"node": f"f{frozen}"}, "first_images": first}
-        out.append(night.model_copy(update=changes))
+        out.append(one.model_copy(update=changes))
     return out
 
 

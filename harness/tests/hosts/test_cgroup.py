@@ -106,21 +106,15 @@ def test_without_a_quota_nothing_is_throttled(tmp_path: Path, proc: Path) -> Non
     assert group.usage() == Usage(5.0, throttled_s=0.0, anonymous_bytes=50712576, system_s=2e-6)
 
 
-def test_the_cpu_time_of_every_thread(group: LocalCgroup) -> None:
+def test_cpu_time_and_context_switches_of_every_thread(group: LocalCgroup, proc: Path) -> None:
+    """Of the switches those that it asked for, and not those that the scheduler forced on it."""
     assert group.thread_cpu_s() == {PID: 0.28, PID + 1: 1.20, 32327: 0.08}
-
-
-def test_the_context_switches_of_every_thread(group: LocalCgroup) -> None:
-    """Those that it asked for, and not those that the scheduler forced on it."""
     assert group.thread_switches() == {PID: 0, PID + 1: 10, 32327: 2620}
-
-
-def test_a_thread_that_ended_is_left_out(group: LocalCgroup, proc: Path) -> None:
     for name in ("stat", "status"):
         file = proc / str(PID) / "task" / str(PID + 1) / name
         file.unlink()
         file.symlink_to("/nonexistent")
-    assert group.thread_cpu_s() == {PID: 0.28, 32327: 0.08}
+    assert group.thread_cpu_s() == {PID: 0.28, 32327: 0.08}, "one that ended is left out"
     assert group.thread_switches() == {PID: 0, 32327: 2620}
 
 
@@ -143,18 +137,12 @@ def test_the_processes_of_a_container_by_their_name(group: LocalCgroup, proc: Pa
 # ---- all processes together ----
 
 
-def test_version_1_charges_the_root_with_every_process(tmp_path: Path) -> None:
-    write(tmp_path / "cpuacct/cpuacct.usage", "32292462304009\n")
-    assert processes_cpu_s(tmp_path) == pytest.approx(32292.462304)
-
-
 def test_of_version_2_the_groups_below_the_root_are_summed(tmp_path: Path) -> None:
-    """Its root tells what /proc/stat does."""
+    """Its root tells what /proc/stat does; that of version 1 has every process."""
+    assert processes_cpu_s(tmp_path) is None, "without groups nobody knows"
     write(tmp_path / "cpu.stat", "usage_usec 999000000\n")
     for group, used_us in (("system.slice", 2_000_000), ("user.slice", 500_000)):
         write(tmp_path / group / "cpu.stat", f"usage_usec {used_us}\nuser_usec 1\n")
     assert processes_cpu_s(tmp_path) == pytest.approx(2.5)
-
-
-def test_without_groups_nobody_knows(tmp_path: Path) -> None:
-    assert processes_cpu_s(tmp_path) is None
+    write(tmp_path / "cpuacct/cpuacct.usage", "32292462304009\n")
+    assert processes_cpu_s(tmp_path) == pytest.approx(32292.462304)

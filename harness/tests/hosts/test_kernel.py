@@ -7,7 +7,6 @@ import pytest
 from tandem.hosts.host import HostCpu
 from tandem.hosts.kernel import (
     count_established,
-    host_cpu,
     kernel_parameters,
     parse_listen_overflows,
     parse_swapped,
@@ -30,45 +29,22 @@ TABLE = """\
 """
 
 
-NAMES = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest"]
-
-
-def test_the_cpu_time_of_the_host() -> None:
-    found = host_cpu(
-        dict(zip(NAMES, (2771.90, 0.10, 1058.57, 3781.70, 19.22, 0.03, 57.63, 2.59, 0.40), strict=True))
-    )
-    assert found.busy_s == pytest.approx((277190 + 10 + 105857) / 100)
-    assert found.softirq_s == pytest.approx((3 + 5763) / 100)
-    assert found.steal_s == pytest.approx(2.59)
-    # A guest's time is in the user time already.
-    assert found.total_s == pytest.approx((277190 + 10 + 105857 + 378170 + 1922 + 3 + 5763 + 259) / 100)
-
-
 def test_a_difference_of_cpu_times() -> None:
     assert HostCpu(5, 4, 3, 20).since(HostCpu(1, 2, 3, 10)) == HostCpu(4, 2, 0, 10)
 
 
-def test_swapped_pages() -> None:
+def test_what_the_kernel_counts_and_what_it_does_not() -> None:
     assert parse_swapped("nr_free_pages 1\npswpin 3\npswpout 40\npgfault 5\n") == 43
     assert parse_swapped("nr_free_pages 1\n") is None
-
-
-def test_listen_overflows() -> None:
     assert parse_listen_overflows(NETSTAT) == 7
-    assert parse_listen_overflows("") is None
-    assert parse_listen_overflows("TcpExt: A\nTcpExt: 1\n") is None
+    assert {parse_listen_overflows(text) for text in ("", "TcpExt: A\nTcpExt: 1\n")} == {None}
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("quiet mitigations=off isolcpus=1", "quiet mitigations=off isolcpus=1"),
-        ("quiet init=/sbin/x psi=1 -- --secret y", "quiet psi=1"),
-        (None, None),
-    ],
-)
-def test_the_kernels_own_parameters(line: str | None, told: str | None) -> None:
-    assert kernel_parameters(line) == told
+def test_the_kernels_own_parameters() -> None:
+    kept = "quiet mitigations=off isolcpus=1"
+    assert kernel_parameters(kept) == kept
+    assert kernel_parameters("quiet init=/sbin/x psi=1 -- --secret y") == "quiet psi=1"
+    assert kernel_parameters(None) is None
 
 
 @pytest.mark.parametrize(

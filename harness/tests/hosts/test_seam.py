@@ -38,19 +38,12 @@ LOCAL_DISK = {("lab/doctor.py", "shutil.disk_usage"), ("record/store.py", "shuti
 """Results are written where this process runs, wherever the engine is."""
 
 
-def docstrings(tree: ast.Module) -> set[int]:
-    """Strings that stand by themselves, by the identity of their nodes."""
-    alone = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
-    return {id(value) for value in alone if isinstance(value, ast.Constant)}
-
-
-def imports(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
+def imports(node: ast.AST) -> Iterator[tuple[str, str | None]]:
     """(module, None) for `import module`, (module, name) for `from module import name`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.module, alias.name) for alias in node.names)
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, None) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield from ((node.module, alias.name) for alias in node.names)
 
 
 def is_own_pid(node: ast.expr) -> bool:
@@ -59,15 +52,17 @@ def is_own_pid(node: ast.expr) -> bool:
 
 def reads(source: str) -> list[str]:
     """What of a module's source reads a machine, or reaches into one other than by a Host."""
-    tree = ast.parse(source)
+    nodes = [*ast.walk(ast.parse(source))]
     names = {
         alias.asname or alias.name: alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Import)
         for alias in node.names
     }
+    # Docstrings: strings that stand by themselves.
+    silent = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     found = []
-    for module, name in imports(tree):
+    for module, name in (one for node in nodes for one in imports(node)):
         whole = f"{module}.{name}" if name else module
         if module.split(".")[0] in MODULES:
             found.append(module)
@@ -77,14 +72,14 @@ def reads(source: str) -> list[str]:
             found.append(module)
         elif module == f"tandem.{SEAM}" and name not in {"HERE", "Here", "Host", "host"}:
             found.append(whole)
-    silent = docstrings(tree)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             module = names.get(node.value.id, "")
             if module in MEMBERS and re.fullmatch(MEMBERS[module], node.attr):
                 found.append(f"{module}.{node.attr}")
         elif (
             isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
             and ast.unparse(node.func) == "os.kill"
             and not is_own_pid(node.args[0])
         ):

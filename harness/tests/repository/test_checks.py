@@ -45,6 +45,14 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
     assert str(root / run.SANITIZERS) in alone
 
 
+def test_weekly_tests_are_asked_for_and_all_but_the_unit_tests_may_be_disturbed(root: Path) -> None:
+    for weekly, chosen in ((False, "docker and not weekly"), (True, "docker")):
+        found = run.sessions(root, weekly)
+        alone = found[2].arguments
+        assert alone[alone.index("-m") + 1] == chosen
+        assert [session.again for session in found] == [False, True, True, True]
+
+
 def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
     _, builds, _, together = (session.arguments for session in run.sessions(root, False, proved=["node"]))
     assert f"{run.OWN_TESTS}[cpp-sync]" in builds
@@ -54,6 +62,21 @@ def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
     assert f"def {run.OWN_TESTS.partition('::')[2]}(name" in file.read_text(), (
         "the name that is left out is the test's"
     )
+
+
+def test_what_is_looked_at_while_it_is_written_fails_at_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[run.Session] = []
+
+    def run_all(_: Path, session: run.Session) -> int:
+        asked.append(session)
+        return 0
+
+    monkeypatch.setattr(run, "run_all", run_all)
+    for only, scenarios in (([], []), (["index"], []), ([], ["index"])):
+        assert run.contract(root, ["node"], only, scenarios, hardened=False, verbose=False) == 0
+    assert [session.again for session in asked] == [True, False, False]
 
 
 # ---- what fails beside others is run once more, alone ----

@@ -61,8 +61,20 @@ class Copy:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def tandem(self, *arguments: str) -> Any:
-        return json.loads(self.python("-m", "tandem", *arguments))
+    def tandem(self, *commands: str) -> list[str]:
+        """What these commands print, all in one process: each would take seconds to import the package."""
+        printed: list[str] = json.loads(self.python("-c", COMMANDS, *commands))
+        return printed
+
+
+COMMANDS = """
+import json, sys
+import tandem.commands.main
+from tandem.cli.options import app
+from typer.testing import CliRunner
+run = lambda text: CliRunner().invoke(app, text.split(), catch_exceptions=False).stdout
+print(json.dumps([run(text) for text in sys.argv[1:]]))
+"""
 
 
 @pytest.fixture
@@ -152,21 +164,24 @@ def test_a_probe_is_three_files(copy: Copy) -> None:
     window = json.loads(copy.python("-c", SEEN))
     assert window["load_average"] >= 0, "it is in the record"
     assert window["goodput_rps"] > 0
-    schema = copy.tandem("schema")
-    assert "load_average" in schema["$defs"]["Window"]["properties"], "and in what is promised of it"
-    # A record from before is read as it was.
-    assert copy.python("-c", OLDER, str(ROOT / "results/first-number/warm")).strip() == "None"
+    older, schema = copy.python("-c", OLDER, str(ROOT / "results/first-number/warm")).split("\n", 1)
+    assert older == "None", "a record from before is read as it was"
+    assert "load_average" in json.loads(schema)["$defs"]["Window"]["properties"], (
+        "and in what is promised of it"
+    )
 
 
 OLDER = """
 import sys
 from pathlib import Path
+from tandem.commands.main import app
 from tandem.studies.registry import read_folder
 _, _, trials = read_folder(Path(sys.argv[1]))
-print(trials[0].windows[0].only.load_average)
+print(trials[0].windows[0].only.load_average, flush=True)
+app(["schema"])
 """
 
-# ---- a scenario on an existing path: one file ----
+# ---- a scenario on an existing path, a plan, an experiment: one file each ----
 
 PLANNED = """
 import json, sys
@@ -177,58 +192,47 @@ from tandem.lab.prepare import check, prepare
 from tandem.studies.registry import STUDIES
 from pathlib import Path
 catalog = Catalog(ROOT)
-study, scenario, plan = sys.argv[1:4]
-asked = Asked(scenario=scenario, plan=plan, placement="shared", seed=1)
-request = asked.request(study, catalog, read_variants(["rust-async", "node"]))
-check(catalog, request, request.variants)
-ready = prepare(catalog, request, request.variants[0], ROOT / "results/x")
-specs = [spec for block in STUDIES[study](catalog, request).outline() for spec in block]
-print(json.dumps({"trials": len(specs), "path": ready.case.scenario.path, "connections": ready.case.scenario.connections,
-                  "windows": sorted({window.name for spec in specs for window in spec.windows})}))
+def planned(study, scenario, plan):
+    asked = Asked(scenario=scenario, plan=plan, placement="shared", seed=1)
+    request = asked.request(study, catalog, read_variants(["rust-async", "node"]))
+    check(catalog, request, request.variants)
+    ready = prepare(catalog, request, request.variants[0], ROOT / "results/x")
+    specs = [spec for block in STUDIES[study](catalog, request).outline() for spec in block]
+    return {"trials": len(specs), "path": ready.case.scenario.path, "connections": ready.case.scenario.connections,
+            "windows": sorted({window.name for spec in specs for window in spec.windows})}
+print(json.dumps([planned(*text.split()) for text in sys.argv[1:]]))
 """
 
 
-def planned(copy: Copy, study: str, scenario: str, plan: str = "smoke") -> Any:
-    return json.loads(copy.python("-c", PLANNED, study, scenario, plan))
+def planned(copy: Copy, *studies: str) -> list[dict[str, Any]]:
+    """What would be measured. studies: each with its scenario and plan."""
+    found: list[dict[str, Any]] = json.loads(copy.python("-c", PLANNED, *studies))
+    return found
 
 
-def test_a_scenario_on_an_existing_path_is_one_file(copy: Copy) -> None:
+def test_a_scenario_a_plan_and_an_experiment_are_one_file_each(copy: Copy) -> None:
     copy.write(
         "loadgen/scenarios/crowd.toml",
         'stresses = "Many connections at once."\n'
         'path = "/"\nconnections = 400\nstatements = []\nanswer = {file = "golden/index.html"}\n',
     )
-    assert copy.touched == ["loadgen/scenarios/crowd.toml"]
-    assert copy.tandem("list", "--json")["scenarios"]["crowd"] == "Many connections at once."
-    found = planned(copy, "bench", "crowd")
-    assert (found["path"], found["connections"], found["windows"]) == ("/", 400, ["closed", "open"])
-    assert found["trials"] == 2 * 3
-
-
-def test_a_plan_is_one_file(copy: Copy) -> None:
-    shutil.copy(copy.root / "loadgen/plans/smoke.toml", copy.root / "loadgen/plans/mine.toml")
-    copy.edit("loadgen/plans/mine.toml", "trials = 3", "trials = 5")
-    assert copy.touched == ["loadgen/plans/mine.toml"]
-    assert planned(copy, "bench", "index", "mine")["trials"] == 10
-
-
-# ---- an experiment: one file ----
-
-
-def test_an_experiment_is_one_file(copy: Copy) -> None:
-    known = {entry["name"] for entry in copy.tandem("reproduce", "list", "--json")}
-    shutil.copy(
-        copy.root / "loadgen/experiments/hyper-delay.toml", copy.root / "loadgen/experiments/mine.toml"
-    )
-    copy.edit(
-        "loadgen/experiments/mine.toml",
-        'title = "Twenty numbers, then',
-        'title = "My own: twenty numbers, then',
-    )
-    assert copy.touched == ["loadgen/experiments/mine.toml"]
-    found = {entry["name"]: entry for entry in copy.tandem("reproduce", "list", "--json")}
-    assert set(found) - known == {"mine"}
-    assert found["mine"]["title"].startswith("My own")
+    titled = 'title = "Twenty numbers, then'
+    for kind, of, old, new in (
+        ("plans", "smoke", "trials = 3", "trials = 5"),
+        ("experiments", "hyper-delay", titled, titled.replace("Twenty", "My own: twenty")),
+    ):
+        shutil.copy(copy.root / f"loadgen/{kind}/{of}.toml", copy.root / f"loadgen/{kind}/mine.toml")
+        copy.edit(f"loadgen/{kind}/mine.toml", old, new)
+    assert copy.touched == [
+        f"loadgen/{name}.toml" for name in ("experiments/mine", "plans/mine", "scenarios/crowd")
+    ]
+    listed, experiments = map(json.loads, copy.tandem("list --json", "reproduce list --json"))
+    assert listed["scenarios"]["crowd"] == "Many connections at once."
+    titles = {entry["name"]: entry["title"] for entry in experiments}
+    assert titles["mine"].startswith("My own")
+    crowd, mine = planned(copy, "bench crowd smoke", "bench index mine")
+    assert crowd == {"trials": 2 * 3, "path": "/", "connections": 400, "windows": ["closed", "open"]}
+    assert mine["trials"] == 2 * 5
 
 
 # ---- a study: a folder and a line ----
@@ -314,16 +318,16 @@ def test_a_study_is_a_folder_and_a_line(copy: Copy, tmp_path: Path) -> None:
     copy.edit(registry, '    "bench",\n', '    "bench",\n    "glance",\n')
     outside = [file for file in copy.touched if not file.startswith("harness/tandem/studies/glance/")]
     assert outside == [registry]
-    assert "Look once at each variant." in copy.python("-m", "tandem", "--help")
-    assert planned(copy, "glance", "recipes") == {
-        "trials": 2,
-        "path": "/api/v1/recipes",
-        "connections": 50,
-        "windows": ["closed"],
-    }
+    assert planned(copy, "glance recipes smoke") == [
+        {"trials": 2, "path": "/api/v1/recipes", "connections": 50, "windows": ["closed"]}
+    ]
     folder = copy.python("-c", MADE, str(tmp_path / "results")).strip()
-    record = copy.tandem("report", folder, "--json")
-    assert record["conclusions"]["goodput_rps"] == {"rust-async": 1000.0, "node": 1000.0}
-    assert "glanced: {" in copy.python("-m", "tandem", "report", folder)
-    titles = {definition.get("title") for definition in copy.tandem("schema")["$defs"].values()}
+    help_, record, told, schema = copy.tandem(
+        "--help", f"report {folder} --json", f"report {folder}", "schema"
+    )
+    assert "Look once at each variant." in help_
+    reached = json.loads(record)["conclusions"]["goodput_rps"]
+    assert reached == {"rust-async": 1000.0, "node": 1000.0}
+    assert "glanced: {" in told
+    titles = {definition.get("title") for definition in json.loads(schema)["$defs"].values()}
     assert "result.json of glance" in titles

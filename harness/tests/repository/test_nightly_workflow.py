@@ -239,54 +239,50 @@ def branch(github: GitHub, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_second_night_finds_the_first_ones_history(github: GitHub, tmp_path: Path) -> None:
+def test_nights_find_the_history_and_the_images_of_those_before(github: GitHub, tmp_path: Path) -> None:
     github.night(1)
-    assert [(one["name"], one["nights"], one["frozen"]) for one in github.found()] == [
-        ("node", [], []),
-        ("rust-async", [], []),
+    first = github.found()
+    assert [(one["name"], one["nights"], one["frozen"]) for one in first] == [
+        (name, [], []) for name in IMPLEMENTATIONS
     ]
+    before = branch(github, "rev-parse", "history")
+    jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
+    given = {"github.token": "secret", "github.repository": "owner/tandem"}
+    Runner(github, jobs["keep"]["steps"], given, {}, "").run()
+    assert branch(github, "rev-parse", "history") == before, "without anything new there is no commit"
+
     github.night(2)
-    both = [f"2026010{1}T0100{len(name):02}Z-nightly-{name}" for name in IMPLEMENTATIONS]
+    both = [f"20260101T0100{len(name):02}Z-nightly-{name}" for name in IMPLEMENTATIONS]
     second = github.found()[2:]
     assert [one["nights"] for one in second] == [both, both], "that of all jobs of the night before"
     assert [one["frozen"] for one in second] == [[*IMPLEMENTATIONS]] * 2
     assert [one["has"] for one in second] == [True, True], "and the very images that were frozen"
-    assert {one["dirty"] for one in github.found()} == {""}, (
-        "nothing lies about that would make the sources dirty"
-    )
     subprocess.run(
         [*GIT, "clone", "-q", "-b", "history", str(tmp_path / "origin"), str(tmp_path / "kept")], check=True
     )
     kept = files.read(tmp_path / "kept/github-hosted")
-    assert len(kept.nights) == 4
-    assert kept.broken == {}
+    assert (len(kept.nights), kept.broken) == (4, {})
     assert len(branch(github, "log", "--format=%s", "history").splitlines()) == 2
     assert not [*(tmp_path / "kept").rglob(".lock")]
 
-
-def test_a_cache_that_was_lost_is_written_again(github: GitHub) -> None:
-    github.night(1)
-    keys = {*github.cache}
-    github.cache.clear()
-    github.night(2)
-    assert [one["has"] for one in github.found()[2:]] == [False, False]
-    assert {key for key in keys if "-stack-" not in key} <= {*github.cache}, (
-        "built again, under the same name"
-    )
     github.night(3)
-    assert [one["has"] for one in github.found()[4:]] == [True, True]
+    stacks = branch(github, "ls-tree", "-r", "--name-only", "history").count("/stacks/")
+    assert stacks == len(IMPLEMENTATIONS), "each job froze one in the first night, and none froze another"
+    assert len(github.cache) == 2 * len(IMPLEMENTATIONS), "an image and a stack of each, once"
+
+    keys = {key for key in github.cache if "-stack-" not in key}
+    github.cache.clear()
+    github.night(4)
+    assert [one["has"] for one in github.found()[6:]] == [False, False]
+    assert keys <= {*github.cache}, "what was lost is built again, under the same name"
+    github.night(5)
+    assert [one["has"] for one in github.found()[8:]] == [True, True]
+    assert {one["dirty"] for one in github.found()} == {""}, "nothing lies about among the sources"
 
 
-def test_a_night_that_found_a_change_is_kept(github: GitHub) -> None:
-    """Its status is 3, so its job fails; its history counts all the same."""
+def test_a_night_that_found_a_change_is_kept_and_the_test_can_fail(github: GitHub) -> None:
+    """Its status is 3, so its job fails; its history counts all the same. Without the step that fetches it none is found."""
     github.night(1, STATUS="3")
     github.night(2)
-    assert [len(one["nights"]) for one in github.found()] == [0, 0, 2, 2]
-
-
-def test_the_test_can_fail(github: GitHub) -> None:
-    """Without the step that fetches the history the second night finds nothing."""
-    step = "The history so far, and the keys of its frozen images"
-    github.night(1)
-    github.night(2, without=step)
-    assert [one["nights"] for one in github.found()[2:]] == [[], []]
+    github.night(3, without="The history so far, and the keys of its frozen images")
+    assert [len(one["nights"]) for one in github.found()] == [0, 0, 2, 2, 0, 0]

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from harness_engine import Quiet
-from harness_samples import good_window, make_rows
+from harness_samples import good_window, make_rows, tap
 
 from tandem.load.generator import Report
 from tandem.record.trial import Start
-from tandem.record.window import Tap
 from tandem.selftest import (
     attribution,
     carry_over,
@@ -76,12 +75,8 @@ class Silent:
             return dict.fromkeys(self.labels, good_window())
         due = np.arange(rate_rps * seconds) / rate_rps
         rows = make_rows(start_s=due, end_s=due + 0.01, paced_s=due)
-        tap = Tap(
-            bursts=1, bytes=1, packets_lost=0, begun=1, compared=4_000, wrong=0, wrong_first=[],
-            capture_cpu_s=0.0, compare_cpu_s=0.0,
-        )  # fmt: skip
         how = {"offered_rps": rate_rps, "duration_s": float(seconds)} if load == "open" else {}
-        window = good_window("open" if how else "closed", tap=tap, evidence=["nothing"], **how)
+        window = good_window("open" if how else "closed", tap=tap(4_000), evidence=["nothing"], **how)
         return SeenFromBothEnds(
             window, rows, Report(statusCodeDistribution={}), Served(due, due, due + 0.004)
         )

