@@ -225,11 +225,8 @@ def test_a_long_head_hides_no_answer(root: Path) -> None:
         time.sleep(0.1)
         with pytest.raises(OSError, match="seen"):
             probe.stop()
-    tuned = dict(
-        re.findall(
-            r"^ *tune\.(bufsize|maxrewrite) (\d+)$", (root / "compose/proxy/haproxy.cfg").read_text(), re.M
-        )
-    )
+    configured = (root / "compose/proxy/haproxy.cfg").read_text()
+    tuned = dict(re.findall(r"^ *tune\.(bufsize|maxrewrite) (\d+)$", configured, re.M))
     layers = 14 + 60 + 60  # Ethernet, and IP and TCP with all their options
     assert len(asked) == 2
     assert min(asked) >= int(tuned["bufsize"]) - int(tuned["maxrewrite"]) + layers
