@@ -55,71 +55,38 @@ def states(found: list[Remark]) -> dict[tuple[str, str], str]:
     return {(one.about, one.name): one.state for one in found if one.state != "good"}
 
 
+FIT, UNFIT = "fit for", "not fit for measuring: "
+LIMITED = {(pair, name): "limited" for pair in PAIRS for name in ("round trip", "bandwidth")}
+CLOCK = {("database", "clock"): "limited"}
+
+
 @pytest.mark.parametrize(
-    ("found", "state", "means", "fit"),
+    ("changed", "between", "state", "means", "fit"),
     [
-        (fitness.remarks(machines(), links()), {}, "", "fit for every plan"),
-        (
-            fitness.remarks(machines(database={"cpus": 2}), links()),
-            {("database", "cpus"): "bad"},
-            "the lab file gives db CPU 3, but the last CPU there is 1",
-            "not fit for measuring: database (cpus)",
-        ),
-        (
-            fitness.remarks(machines(database={"free_bytes": NEEDED_BYTES}), links()),
-            {("database", "disk"): "bad"},
-            "make room there",
-            "not fit for measuring: database (disk)",
-        ),
-        (fitness.remarks(machines(database={"free_bytes": NEEDED_BYTES + 1}), links()), {}, "", "fit for"),
-        *(
-            (
-                fitness.remarks(machines(database={"offset_ms": offset_ms}), links()),
-                {("database", "clock"): "limited"} if limited else {},
-                "run an NTP client (chrony)" if limited else "",
-                "fit for",
-            )
-            # The last two are within what the offset is known to.
-            for offset_ms, limited in ((300.0, True), (-300.0, True), (100.3, False), (-99.0, False))
-        ),
-        (
-            fitness.remarks(machines(generator="no answer within 10 s"), []),
-            {("generator", "host"): "bad"},
-            "no answer within 10 s",
-            "not fit for measuring: generator (host)",
-        ),
-        (
-            fitness.remarks(machines(generator="gone"), links(None)),
-            {("generator", "host"): "bad"},
-            "gone",
-            "not fit for measuring: generator (host)",
-        ),
-        (
-            fitness.remarks(machines(application={"open_files": 20_000}), links()),
-            {("application", "open files"): "limited"},
-            "9,900 connections",
-            "fit for",
-        ),
-        (
-            fitness.remarks(machines(), links(FAR)),
-            {(pair, name): "limited" for pair in PAIRS for name in ("round trip", "bandwidth")},
-            "",
-            "fit for",
-        ),
-        (
-            fitness.remarks(machines(), links(None, "connection refused")),
-            {(pair, "network"): "bad" for pair in PAIRS},
-            "connection refused",
-            "not fit for measuring: application - database (network)",
-        ),
+        ({}, links(), {}, "", "fit for every plan"),
+        ({"database": {"cpus": 2}}, links(), {("database", "cpus"): "bad"}, "gives db CPU 3, but the last CPU there is 1", UNFIT),
+        ({"database": {"free_bytes": NEEDED_BYTES}}, links(), {("database", "disk"): "bad"}, "make room there", UNFIT),
+        ({"database": {"free_bytes": NEEDED_BYTES + 1}}, links(), {}, "", FIT),
+        ({"database": {"offset_ms": 300.0}}, links(), CLOCK, "run an NTP client (chrony)", FIT),
+        ({"database": {"offset_ms": -300.0}}, links(), CLOCK, "run an NTP client (chrony)", FIT),
+        ({"database": {"offset_ms": 100.3}}, links(), {}, "", FIT),  # within what it is known to
+        ({"database": {"offset_ms": -99.0}}, links(), {}, "", FIT),
+        ({"generator": "no answer within 10 s"}, [], {("generator", "host"): "bad"}, "no answer within 10 s", UNFIT),
+        ({"generator": "gone"}, links(None), {("generator", "host"): "bad"}, "gone", UNFIT),
+        ({"application": {"open_files": 20_000}}, links(), {("application", "open files"): "limited"}, "9,900 connections", FIT),
+        ({}, links(FAR), LIMITED, "", FIT),
+        ({}, links(None, "refused"), {(pair, "network"): "bad" for pair in PAIRS}, "refused", UNFIT),
     ],
-)
+)  # fmt: skip
 def test_what_a_lab_is_fit_for(
-    found: list[Remark], state: dict[tuple[str, str], str], means: str, fit: str
+    changed: dict[str, Any], between: list[Link], state: dict[tuple[str, str], str], means: str, fit: str
 ) -> None:
+    found = fitness.remarks(machines(**changed), between)
     assert states(found) == state
     assert any(means in one.means for one in found)
-    assert fitness.fit(lab(), found, links())[0].startswith(fit)
+    said = fitness.fit(lab(), found, between)[0]
+    assert said.startswith(fit)
+    assert fit != UNFIT or "{} ({})".format(*min(state)) in said
 
 
 def test_the_way_between_hosts_is_told() -> None:
