@@ -188,12 +188,11 @@ def test_all_is_built_before_where_the_first_trial_needs_it(root: Path, tmp_path
 OWN = {key: b'{"id":%d,"name":"Of this study"}' % key for key in range(1, 101)}
 
 
-def test_the_salt_reaches_the_database(root: Path, tmp_path: Path) -> None:
-    one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
-    assert one.prepared("a").stack.variables["SALT"] == "", "as in the records of older versions"
-    one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
-    one.work = replace(one.work, request=one.work.request.model_copy(update={"salt": "77"}))
-    assert one.prepared("a").stack.variables["SALT"] == "77"
+@pytest.mark.parametrize("salt", ["", "77"])
+def test_the_salt_reaches_the_database(root: Path, tmp_path: Path, salt: str) -> None:
+    one = lab(root, tmp_path, *plain("node"))
+    one.work = replace(one.work, request=one.work.request.model_copy(update={"salt": salt}))
+    assert one.prepared("node").stack.variables["SALT"] == salt
 
 
 def test_every_variant_is_compared_with_what_the_database_has_written(

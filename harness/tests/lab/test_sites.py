@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -227,15 +228,12 @@ def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:80
     def service(inside: str) -> Service:
         return Service("id", "image", 1, "127.84.0.1", "", "", inside, HERE)
 
-    app = object.__new__(Application)
-    app.services = {
-        "app": service("10.0.0.5"),
-        "pgbouncer": service("10.0.0.6"),
-        "proxy": service("10.0.0.7"),
-    }
-    app.prepared = type("P", (), {"stack": OneStack(sites_of(lab, 1, 1, 1), slot)})()
-    app.case = type("C", (), {"load_address": load_address})()
-    return app
+    addresses = {"app": "10.0.0.5", "pgbouncer": "10.0.0.6", "proxy": "10.0.0.7"}
+    app: Any = object.__new__(Application)
+    app.services = {name: service(inside) for name, inside in addresses.items()}
+    app.prepared = SimpleNamespace(stack=OneStack(sites_of(lab, 1, 1, 1), slot))
+    app.case = SimpleNamespace(load_address=load_address)
+    return cast(Application, app)
 
 
 APART = lab_of(a="db pgbouncer", b="app", c="proxy loadgen")
@@ -287,15 +285,12 @@ class Group:
 
 
 def test_the_harness_is_the_sum_of_its_parts() -> None:
-    both = SeveralCgroups([Group(1.0), Group(2.0)])  # type: ignore[list-item]
-    assert both.usage() == Usage(3.0, 0.0, 200, 2.0)
-    assert both.resident_bytes() == 14
-    assert SeveralCgroups([Group(1.0), Group(6.0)]).usage().system_s is None  # type: ignore[list-item]
+    groups: Any = [Group(1.0), Group(2.0), Group(6.0)]
+    both = SeveralCgroups(groups[:2])
+    assert (both.usage(), both.resident_bytes()) == (Usage(3.0, 0.0, 200, 2.0), 14)
+    assert SeveralCgroups(groups[::2]).usage().system_s is None
     with pytest.raises(ValueError, match="numbers of one host"):
         both.thread_cpu_s()
-
-
-def test_a_group_of_no_host_is_an_error() -> None:
     far = RemoteObject(Caller("far", lambda: pytest.fail("it is asked")), Cgroup, 1)
     with pytest.raises(ValueError, match="of none of these hosts"):
         SeveralHosts([HERE]).usages({"app": far})
@@ -305,12 +300,7 @@ def test_a_group_of_no_host_is_an_error() -> None:
 
 
 def host_at(engine: str) -> Any:
-    hosts = {
-        name: {"engine": f"ssh://{name}", "address": at, "roles": ["loadgen"]}
-        for name, at in ADDRESSES.items()
-    }
-    hosts["a"] |= {"engine": engine, "roles": ["db", "pgbouncer", "app", "proxy", "loadgen"]}
-    return Lab.model_validate({"name": "mine", "hosts": hosts}).hosts["a"]
+    return THREE.hosts["a"].model_copy(update={"engine": engine})
 
 
 @pytest.mark.parametrize(
@@ -365,5 +355,5 @@ def test_a_report_names_each_host_and_a_replay_what_changed_of_it() -> None:
         "host kernel changed: 6.1 -> 6.2",
         "work's kernel changed: 6.1 -> 6.2",
     ]
-    result: Any = type("R", (), {"environments": {"a": old}})()
+    result: Any = SimpleNamespace(environments={"a": old})
     assert machine(result) == "app, proxy: 4 × X, 4 GiB, Linux 6.1"
