@@ -117,7 +117,7 @@ def test_the_distance_is_the_idle_round_trip_without_its_cpu_time(before: float,
     window = good_window(goodput_rps=100.0, roles=roles, db_rtt_ms=rtt)
     trips = pooler(queries=8 * (window.requests + window.probes))
     found = there(calibrated([window.model_copy(update={"pooler": trips})]))
-    assert (found.distance_ms, found.during_ms) == (pytest.approx(distance_ms), 9)
+    assert (found.distance_ms, found.during_ms) == pytest.approx((distance_ms, 9))
     assert calibrated([]) is calibrated([good_window("open")]) is None, "nothing follows from no window"
 
 

@@ -21,7 +21,7 @@ VISIBLE = {n: 1000 + n for n in range(72)}
 )
 def test_a_length_tells_the_rows(lengths: dict[int, int], own: int, rows: float, error: float) -> None:
     found = implied_rows(lengths, KEYS, {"steps": STEPS}, own=own)["steps"]
-    assert (found.rows, found.error, found.most) == (rows, pytest.approx(error), 8)
+    assert (found.rows, found.error, found.most) == pytest.approx((rows, error, 8))
     assert implied_rows(lengths, {}, {}, own=own) == {}, "of what depends on nothing"
 
 

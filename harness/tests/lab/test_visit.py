@@ -224,7 +224,8 @@ def test_every_finding_counts(
     where: str, severity: Literal["invalid", "void", "warning"], verdict: Verdict
 ) -> None:
     found = [finding(severity)]
-    floor = FakeFloor(judged={where: found}) if where in ("closed", "open") else FakeFloor(**{where: found})
+    told: dict[str, Any] = {where: found}
+    floor = FakeFloor(judged=told) if where in ("closed", "open") else FakeFloor(**told)
     trial = floor.visit(ONE)
     assert (trial.verdict, list(trial.all_findings())) == (verdict, found)
 

@@ -49,9 +49,10 @@ def test_the_right_recipe(real: Catalog, recipe: bytes) -> None:
     ],
 )
 def test_a_wrong_one(real: Catalog, recipe: bytes, changes: dict[str, Any], why: str) -> None:
-    given = {"target": "/api/v1/recipes/1", "body": recipe, **changes}
+    given: dict[str, Any] = {"target": "/api/v1/recipes/1", "body": recipe, **changes}
     if "altered" in given:
-        given["body"] = recipe.replace(*given.pop("altered"), 1)
+        old, new = given.pop("altered")
+        given["body"] = recipe.replace(old, new, 1)
         assert len(given["body"]) == len(recipe)
     [wrong] = of(real, "recipe").compare([exchange(**given)]).wrong
     assert wrong.startswith(f"GET {given['target']}: ")
