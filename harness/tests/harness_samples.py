@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from hypothesis import settings
 
-from tandem.judge.judge import Expectation
+from tandem.judge.judge import Expectation, gates
 from tandem.load.rows import Floats, Rows
 from tandem.record.host import Hiccup, HostActivity
 from tandem.record.window import (
@@ -29,6 +29,12 @@ STATEMENTS = ["session", "recipe_random", "steps"]
 EXPECTED = Expectation(statements=STATEMENTS, proxied=True, db_pool_max=20)
 REQUESTS, PROBES = 12_000, 50
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def there[T](found: T | None) -> T:
+    """The value, which has to be there."""
+    assert found is not None
+    return found
 
 
 def counted(answered: int) -> dict[str, Statement]:
@@ -208,3 +214,8 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
     }
     assert fields.keys() >= changes.keys(), "a change of a field that does not exist"
     return Window.model_validate({**fields, **changes})
+
+
+def codes(window: Window, expected: Expectation = EXPECTED) -> list[tuple[str, str]]:
+    """Code and severity of each finding of the gates."""
+    return [(one.code, one.severity) for one in gates(window, expected)]

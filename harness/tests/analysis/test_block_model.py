@@ -40,11 +40,8 @@ def test_one_value_each_has_no_error() -> None:
     assert (error, found.half_width(error, 0.95)) == (None, None)
 
 
-def test_blocks_that_share_no_cell_are_refused() -> None:
+def test_what_cannot_be_fitted_is_refused() -> None:
     with pytest.raises(ValueError, match="common cell"):
         fit([1.0, 1.1, 2.0, 2.1], [0, 0, 1, 1], [1, 1, 2, 2])
-
-
-def test_nothing_is_refused_as_well() -> None:
     with pytest.raises(ValueError, match="no values"):
         fit([], [], [])

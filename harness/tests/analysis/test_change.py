@@ -26,11 +26,11 @@ def alarms(values: Sequence[float], limit: float = change.LIMIT) -> list[change.
     return change.cusum(change.scaled(values), change.LEARNED, limit)
 
 
-def delays(values: Floats, at: int = STEP_AT) -> Floats:
+def delays(values: Floats, limit: float = change.LIMIT) -> Floats:
     """Nights from the change to the first alarm on its side, of each series; inf without one."""
     found = []
     for one in values:
-        late = [alarm.at - at + 1 for alarm in alarms(one) if alarm.at >= at and alarm.up]
+        late = [alarm.at - STEP_AT + 1 for alarm in alarms(one, limit) if alarm.at >= STEP_AT and alarm.up]
         found.append(late[0] if late else np.inf)
     return np.asarray(found, float)
 
@@ -62,15 +62,21 @@ def test_heavy_tails_cost_more_alarms_and_no_storm() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "half_within", "most_within"), [(0.01, 14, None), (0.02, 4, 7), (0.05, 2, 3)]
+    ("step", "half_within", "most_within", "limit"),
+    [
+        (0.01, 14, np.inf, change.LIMIT),
+        (0.02, 4, 7, change.LIMIT),
+        (0.05, 2, 3, change.LIMIT),
+        (0.02, 6, np.inf, change.family_limit(70)),
+    ],
 )
-def test_a_step_is_seen_in_time(step: float, half_within: int, most_within: int | None) -> None:
+def test_a_step_is_seen_in_time(step: float, half_within: int, most_within: float, limit: float) -> None:
+    """The last one with the limit for all series of a night."""
     values = noise(4)
     values[:, STEP_AT:] += step
-    found = delays(values)
+    found = delays(values, limit)
     assert np.median(found) <= half_within
-    if most_within is not None:
-        assert np.quantile(found, 0.9) <= most_within
+    assert np.mean(found <= most_within) >= 0.9
 
 
 def test_a_drift_is_seen_before_it_is_three_percent() -> None:
@@ -97,11 +103,6 @@ def test_the_place_of_a_step_is_found() -> None:
         next(alarm.since for alarm in alarms(one) if alarm.at >= STEP_AT and alarm.up) for one in values
     ]
     assert abs(float(np.median(places)) - STEP_AT) <= 1
-
-
-def test_values_that_are_all_equal_raise_nothing() -> None:
-    assert alarms([0.5] * 100) == []
-    assert change.levels([0.5] * 100) == []
 
 
 def mixed(
@@ -157,25 +158,13 @@ def test_all_series_of_a_night_have_one_limit(heavy: bool) -> None:
     assert change.family_limit(1) == change.LIMIT < change.family_limit(2)
 
 
-def test_with_the_limit_for_all_a_step_is_still_seen() -> None:
-    values = noise(13)
-    values[:, STEP_AT:] += 0.02
-    late = [
-        next((a.at - STEP_AT + 1 for a in alarms(one, change.family_limit(70)) if a.at >= STEP_AT), 99)
-        for one in values
-    ]
-    assert np.median(late) <= 6
-
-
 def test_the_whole_length_finds_what_the_sum_may_miss() -> None:
     values = noise(8, nights=100, series=60)
     assert sum(bool(change.levels(one)) for one in values) <= 2
     values[:, 60:] += 0.01
     assert sum(bool(change.levels(one)) for one in values) >= 50
-
-
-def test_too_short_a_series_has_one_level() -> None:
-    assert change.levels([0.0, 0.0, 5.0, 5.0]) == []
+    assert change.levels([0.0, 0.0, 5.0, 5.0]) == [], "too short"
+    assert (alarms([0.5] * 100), change.levels([0.5] * 100)) == ([], []), "all equal"
 
 
 @pytest.mark.parametrize("bad", range(1, 9))

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from harness_samples import there
 from scipy import stats
 
 from tandem.analysis.control import judged
@@ -22,11 +23,9 @@ def ratios_of(**shifts: float) -> dict[str, Ratio]:
 
 
 def test_it_passes_where_the_starts_agree_and_fails_where_one_metric_differs() -> None:
-    good = judged(ratios_of(goodput=0.0, cpu=0.001))
-    assert good is not None
+    good = there(judged(ratios_of(goodput=0.0, cpu=0.001)))
     assert (good.verdict, good.metrics, good.differing, good.widened_ln) == ("passed", 2, {}, {})
-    found = judged(ratios_of(goodput=0.003, cpu=-0.03))
-    assert found is not None
+    found = there(judged(ratios_of(goodput=0.003, cpu=-0.03)))
     assert (found.verdict, list(found.differing)) == ("failed", ["cpu"])
     assert found.differing["cpu"].ratio == pytest.approx(math.exp(-0.03))
     assert found.widened_ln == pytest.approx({"goodput": 0.003, "cpu": 0.03}), "of each metric its own"
@@ -35,20 +34,15 @@ def test_it_passes_where_the_starts_agree_and_fails_where_one_metric_differs() -
 def test_the_limit_is_one_for_all_metrics() -> None:
     """A p of 0.02 is enough where it stands alone, and is to be expected among eight."""
     one = 0.0135
-    alone = judged(ratios_of(cpu=one))
-    assert alone is not None
-    assert 0.01 < alone.differing["cpu"].p_adjusted < 0.05
-    eight = judged(ratios_of(cpu=one, **{f"other_{n}": 0.0 for n in range(7)}))
-    assert eight is not None
+    assert 0.01 < there(judged(ratios_of(cpu=one))).differing["cpu"].p_adjusted < 0.05
+    eight = there(judged(ratios_of(cpu=one, **{f"other_{n}": 0.0 for n in range(7)})))
     assert eight.verdict == "passed"
 
 
 def test_what_was_not_measured_does_not_count() -> None:
     assert judged({}) is None
     assert judged({"cpu": compare([]), "goodput": compare([0.01])}) is None
-    found = judged({**ratios_of(cpu=0.0), "duet": compare([])})
-    assert found is not None
-    assert found.metrics == 1
+    assert there(judged({**ratios_of(cpu=0.0), "duet": compare([])})).metrics == 1
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.9])
@@ -57,13 +51,8 @@ def test_fewer_than_five_percent_of_good_sessions_fail(shared: float) -> None:
     chance = np.random.default_rng(2)
     own, common = chance.standard_normal((2000, METRICS, 6)), chance.standard_normal((2000, 1, 6))
     lines = math.sqrt(1 - shared) * own + math.sqrt(shared) * common
-    failed = np.mean(
-        [
-            (found := judged(dict(zip("abcd", compare_many(line * 0.01), strict=True)))) is not None
-            and found.verdict == "failed"
-            for line in lines
-        ]
-    )
+    found = [there(judged(dict(zip("abcd", compare_many(line * 0.01), strict=True)))) for line in lines]
+    failed = np.mean([one.verdict == "failed" for one in found])
     assert failed <= 0.055
     if shared:
         assert failed < 0.04
@@ -105,9 +94,8 @@ def test_the_verdict_follows_the_widened_interval() -> None:
         values = [chance.gauss(chance.choice([0.0, 0.02]), 0.01) for _ in range(8)]
         for widened in (0.0, 0.012):
             ratio = compare(values, widened_ln=widened)
-            assert ratio.interval is not None
-            assert ratio.p_t is not None
-            assert (ratio.p_t < 0.05) == (not ratio.interval[0] <= 1 <= ratio.interval[1])
+            low, high = there(ratio.interval)
+            assert (there(ratio.p_t) < 0.05) == (not low <= 1 <= high)
             words.add((widened, decide([ratio], ["lower"])[0].word))
     assert {(0.0, "dearer"), (0.012, "dearer"), (0.012, "inconclusive"), (0.0, "equivalent")} <= words
 
@@ -115,10 +103,9 @@ def test_the_verdict_follows_the_widened_interval() -> None:
 def test_a_widening_moves_both_ends_and_the_smallest_difference_and_not_the_ratio() -> None:
     values = [0.02, 0.03, 0.01, 0.025, 0.015, 0.02]
     plain, wide = compare(values), compare(values, widened_ln=0.005)
-    assert plain.interval is not None
-    assert wide.interval is not None
     assert wide.ratio == plain.ratio
-    moved = [math.log(w / p) for w, p in zip(wide.interval, plain.interval, strict=True)]
+    ends = zip(there(wide.interval), there(plain.interval), strict=True)
+    moved = [math.log(w / p) for w, p in ends]
     assert moved == pytest.approx([-0.005, 0.005])
     assert wide.detectable_ratio == pytest.approx((plain.detectable_ratio or 0) * math.exp(0.005))
     beyond = compare(values, widened_ln=0.04)

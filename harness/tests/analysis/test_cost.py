@@ -12,42 +12,31 @@ from tandem.analysis.cost import cpu_us_per_request_by_role, total_cpu_us_per_re
 from tandem.record.trial import WindowRecord
 from tandem.studies.registry import read_folder
 
-
-def test_each_role_is_charged_by_its_cores() -> None:
-    roles = quiet_roles(
-        app=role(0.5), proxy=role(0.1), pgbouncer=role(0.3), db=role(0.4), faults=role(0.2), harness=role(0.1)
-    )
-    window = good_window(app_cpu_us_per_request=1000.0, roles=roles)
-    found = cpu_us_per_request_by_role(window)
-    assert found == pytest.approx({"app": 1000.0, "pgbouncer": 600.0, "db": 800.0, "proxy": 200.0})
-    assert total_cpu_us_per_request(window) == pytest.approx(2600.0), (
-        "generator, harness and Toxiproxy are not it"
-    )
-
-
-def test_a_role_that_does_not_run_is_left_out() -> None:
-    window = good_window(app_cpu_us_per_request=1000.0, roles={"app": role(0.5), "db": role(0.5)})
-    assert cpu_us_per_request_by_role(window) == {"app": 1000.0, "db": 1000.0}
+ROLES = quiet_roles(
+    app=role(0.5), proxy=role(0.1), pgbouncer=role(0.3), db=role(0.4), faults=role(0.2), harness=role(0.1)
+)
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "alone", "told"),
     [
-        {"app_cpu_us_per_request": None},
-        {"roles": {}},
-        {"roles": {"app": role(0.0), "db": role(0.5)}},
+        # Generator, harness and Toxiproxy are not it; a role that does not run is left out.
+        ({"roles": ROLES}, True, {"app": 1000.0, "pgbouncer": 600.0, "db": 800.0, "proxy": 200.0}),
+        ({"roles": {"app": role(0.5), "db": role(0.5)}}, True, {"app": 1000.0, "db": 1000.0}),
+        # What was not measured is null, and what several shared at once is nobody's.
+        ({"app_cpu_us_per_request": None}, True, {}),
+        ({"roles": {}}, True, {}),
+        ({"roles": {"app": role(0.0), "db": role(0.5)}}, True, {}),
+        ({"roles": ROLES}, False, {}),
     ],
 )
-def test_what_was_not_measured_is_null(changes: dict[str, Any]) -> None:
-    window = good_window(**changes)
-    assert cpu_us_per_request_by_role(window) == {}
-    assert total_cpu_us_per_request(window) is None
-
-
-def test_what_is_shared_by_several_at_once_is_nobodys() -> None:
-    assert total_cpu_us_per_request(good_window(), alone=True) is not None
-    assert total_cpu_us_per_request(good_window(), alone=False) is None
-    assert cpu_us_per_request_by_role(good_window(), alone=False) == {}
+def test_each_role_is_charged_by_its_cores(
+    changes: dict[str, Any], alone: bool, told: dict[str, float]
+) -> None:
+    window = good_window(**{"app_cpu_us_per_request": 1000.0, **changes})
+    assert cpu_us_per_request_by_role(window, alone) == pytest.approx(told)
+    total = total_cpu_us_per_request(window, alone)
+    assert total == (pytest.approx(sum(told.values())) if told else None)
 
 
 def test_a_committed_comparison_tells_its_total() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from harness_samples import there
 from scipy import stats
 
 from tandem.analysis.curves import _dunnett, loss, where
@@ -42,14 +43,10 @@ def test_a_paired_test_against_the_highest_does_not_hold_that() -> None:
     assert np.mean(false) > 0.10
 
 
-def test_a_curve_that_rises_to_its_end_shows_none() -> None:
-    rising = 1000 * np.array([0.1, 0.2, 0.4, 0.8, 1.0, 1.0])
-    assert told(rising) <= ALPHA + 0.02
-
-
-def test_a_loss_of_a_fifth_is_shown() -> None:
+def test_a_loss_of_a_fifth_is_shown_and_none_of_a_curve_that_rises() -> None:
     assert told(FALLING) > 0.9
     assert told(FALLING, noise=0.02) == 1
+    assert told(1000 * np.array([0.1, 0.2, 0.4, 0.8, 1.0, 1.0])) <= ALPHA + 0.02
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.05])
@@ -74,22 +71,18 @@ def test_the_draws_are_dunnetts() -> None:
 
 def test_without_noise_it_is_exact() -> None:
     rates = np.array([[50.0, 100.0, 100.0, 80.0], [100.0, 200.0, 200.0, 160.0]])
-    found, place = loss(rates), where(rates, 0.9)
-    assert found is not None
+    found = there(loss(rates))
     assert found.interval == pytest.approx((0.2, 0.2), abs=1e-6)
     assert found.p < 1e-3
-    assert place is not None
-    assert place.reaches == (1, 1)
+    assert there(where(rates, 0.9)).reaches == (1, 1)
 
 
 def test_where_it_reaches_its_share_is_within_the_range() -> None:
-    ranges = [place.reaches for rates in sweeps(FALLING) if (place := where(rates, 0.9))]
-    assert len(ranges) == SETS
-    assert np.mean([low <= 3 <= high for low, high in ranges]) >= 0.93
-    peaks = [place.peak for rates in sweeps(FALLING) if (place := where(rates, 0.9))]
-    assert np.mean([low <= 5 and high >= 4 for low, high in peaks]) >= 0.93
-    noisy = [place.reaches for rates in sweeps(FALLING, 0.10) if (place := where(rates, 0.9))]
-    assert np.mean([high - low for low, high in noisy]) > np.mean([high - low for low, high in ranges])
+    found, noisy = ([there(where(rates, 0.9)) for rates in sweeps(FALLING, noise)] for noise in (0.05, 0.10))
+    assert np.mean([one.reaches[0] <= 3 <= one.reaches[1] for one in found]) >= 0.93
+    assert np.mean([one.peak[0] <= 5 and one.peak[1] >= 4 for one in found]) >= 0.93
+    widths = [np.mean([one.reaches[1] - one.reaches[0] for one in sets]) for sets in (found, noisy)]
+    assert widths[0] < widths[1]
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (3, 1)])

@@ -86,14 +86,9 @@ def test_more_of_anything_never_slows(
     assert set(found) == {CUSTOMERS, "pool", "db", "proxy"}
     assert min(found.values()) >= 1 - 1e-9
     assert max(found.values()) <= 2 + 1e-9
-
-
-@PROPERTY
-@given(st.integers(1, 40), DEMANDS, DELAYS, DEMANDS)
-def test_enough_permits_are_none(n: int, held: float, delay: float, outside: float) -> None:
     enough = solve(nested(n, n, Station("db", held), delay, outside))
     free = solve(plain(n, delay, Station("db", held), Station("proxy", outside)))
-    assert enough.throughput_rps == pytest.approx(free.throughput_rps)
+    assert enough.throughput_rps == pytest.approx(free.throughput_rps), "enough permits are none"
     assert enough.utilisation["pool"] <= 1 + 1e-9
 
 
@@ -104,6 +99,8 @@ def test_permits_that_are_all_held_are_told() -> None:
     assert found.throughput_rps == pytest.approx(4 / 40.1 * 1e3, rel=0.01)
     assert found.utilisation["pool"] == pytest.approx(1, abs=0.001)
     assert limit(gains(asked)) == "pool"
+    large = solve(nested(1000, 900, Station("db", 0.01), 1000.0, 0.01))
+    assert large.throughput_rps == pytest.approx(900, rel=0.001), "many customers keep their digits"
 
 
 def simulated(
@@ -180,11 +177,6 @@ def test_a_simulation_agrees(
     seen = simulated(customers, threads, pool, app, trip, wait, seed=17)
     assert solve(asked).throughput_rps == pytest.approx(seen, rel=0.03)
     assert limit(gains(asked)) == limited
-
-
-def test_long_delays_and_many_customers_keep_their_digits() -> None:
-    found = solve(nested(1000, 900, Station("db", 0.01), 1000.0, 0.01))
-    assert found.throughput_rps == pytest.approx(900, rel=0.001)
 
 
 def test_what_cannot_be_solved() -> None:

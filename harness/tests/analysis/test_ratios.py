@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from harness_samples import PROPERTY
+from harness_samples import PROPERTY, there
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -24,12 +24,55 @@ from tandem.analysis.ratios import (
     p_difference,
     p_equivalence,
     p_sign_flip,
+    t_interval,
     verdict,
     verdicts,
 )
 
 LN = st.floats(-2, 2).map(lambda value: round(value, 6))
 SETS = st.lists(LN, min_size=2, max_size=9)
+
+
+INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
+"""Student's t, two-sided 95 %, by the number of values: from a printed table."""
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [
+        # mean 12, deviations -2 0 2: s = 2, half-width = 4.303 x 2 / sqrt(3) = 4.968
+        ([10.0, 12.0, 14.0], pytest.approx((7.032, 16.968), abs=0.002)),
+        ([5.0, 5.0, 5.0], (5.0, 5.0)),
+        ([3.0], None),
+        ([], None),
+    ],
+)
+def test_the_interval_of_a_mean(values: list[float], ends: object) -> None:
+    assert t_interval(values) == ends
+
+
+@pytest.mark.parametrize(("n", "t"), INTERVAL_OF.items())
+def test_the_interval_uses_students_t(n: int, t: float) -> None:
+    values = [float(v) for v in range(n)]
+    low, high = there(t_interval(values))
+    assert (high - low) / 2 == pytest.approx(t * np.std(values, ddof=1) / np.sqrt(n), rel=1e-3)
+
+
+def coverage(n: int, interval_scale: float = 1.0, rounds: int = 1500) -> float:
+    chance = np.random.default_rng(20261121)
+    inside = 0
+    for _ in range(rounds):
+        low, high = there(t_interval(chance.normal(100, 7, n).tolist()))
+        inside += abs((low + high) / 2 - 100) <= (high - low) / 2 * interval_scale
+    return inside / rounds
+
+
+@pytest.mark.parametrize("n", [3, 5, 10])
+def test_the_interval_covers_the_truth_as_often_as_it_says(n: int) -> None:
+    """The negative control: the normal quantile in place of Student's, which is 1.96 instead of 4.303 at n = 3."""
+    assert 0.93 <= coverage(n) <= 0.97
+    if n == 3:
+        assert coverage(n, 1.96 / INTERVAL_OF[n]) < 0.90
 
 
 def test_an_example_computed_by_hand() -> None:
@@ -49,10 +92,9 @@ def test_an_example_computed_by_hand() -> None:
 @given(SETS)
 def test_swapping_the_sides_turns_the_ratio_over(ln: list[float]) -> None:
     one, other = compare(ln), compare([-value for value in ln])
-    assert one.ratio is not None
-    assert one.interval is not None
-    assert other.ratio == pytest.approx(1 / one.ratio)
-    assert other.interval == pytest.approx((1 / one.interval[1], 1 / one.interval[0]))
+    low, high = there(one.interval)
+    assert other.ratio == pytest.approx(1 / there(one.ratio))
+    assert other.interval == pytest.approx((1 / high, 1 / low))
     assert (other.p_t, other.p_sign_flip, other.p_equivalent) == pytest.approx(
         (one.p_t, one.p_sign_flip, one.p_equivalent)
     )
@@ -150,10 +192,8 @@ def test_a_huge_spread_is_written_as_json() -> None:
 )
 def test_the_minimum_detectable_effect_of_the_method(n: int, percent: tuple[float, float, float]) -> None:
     """At a variation of 1, 2 and 5 % on both sides."""
-    for variation, expected in zip((0.01, 0.02, 0.05), percent, strict=True):
-        found = detectable_ratio(math.sqrt(2) * variation, n)
-        assert found is not None
-        assert round((found - 1) * 100, 1) == expected
+    found = [there(detectable_ratio(math.sqrt(2) * variation, n)) for variation in (0.01, 0.02, 0.05)]
+    assert tuple(round((one - 1) * 100, 1) for one in found) == percent
 
 
 def test_more_blocks_detect_less_and_one_detects_nothing() -> None:
@@ -219,24 +259,26 @@ def test_the_words(middle: float, spread: float, n: int, rate: str, cost: str) -
     assert verdict(found, "lower") == cost
 
 
-def test_a_real_difference_inside_the_margin_is_told_as_both() -> None:
-    [found] = decide([around(0.01, 0.002, 10)], ["lower"])
-    assert (found.word, found.within_margin) == ("dearer", True)
-    [large] = decide([around(0.1, 0.01, 6)], ["lower"])
-    assert (large.word, large.within_margin) == ("dearer", False)
-    [none] = decide([around(0.0, 0.005, 6)], ["lower"])
-    assert (none.word, none.within_margin) == ("equivalent", True)
+@pytest.mark.parametrize(
+    ("found", "word", "within"),
+    [
+        (around(0.01, 0.002, 10), "dearer", True),
+        (around(0.1, 0.01, 6), "dearer", False),
+        (around(0.0, 0.005, 6), "equivalent", True),
+    ],
+)
+def test_a_real_difference_inside_the_margin_is_told_as_both(found: Ratio, word: str, within: bool) -> None:
+    [told] = decide([found], ["lower"])
+    assert (told.word, told.within_margin) == (word, within)
 
 
 def test_at_an_early_look_less_is_decided() -> None:
     found = around(0.05, 0.035, 6)
-    assert found.p_t is not None
-    assert 0.004 < found.p_t < 0.05
+    assert 0.004 < there(found.p_t) < 0.05
     assert decide([found], ["higher"])[0].word == "faster"
     early = decide([found], ["higher"], PlannedLook((6, 9, 12), 1))[0]
     assert early.word == "inconclusive"
-    assert early.p_adjusted is not None
-    assert early.p_adjusted > 0.05
+    assert there(early.p_adjusted) > 0.05
 
 
 def test_a_family_may_mix_rates_and_costs() -> None:
@@ -246,8 +288,7 @@ def test_a_family_may_mix_rates_and_costs() -> None:
 
 def test_a_large_table_asks_more_of_each_line() -> None:
     weak = compare([0.3, 0.2, 0.1, 0.25, 0.02, 0.15])
-    assert weak.p_t is not None
-    assert 0.005 < weak.p_t < 0.05
+    assert 0.005 < there(weak.p_t) < 0.05
     assert verdict(weak) == "faster"
     noise = around(0.0, 0.2, 6)
     assert verdicts([weak, *[noise] * 9, compare([])])[0] == "inconclusive"

@@ -89,9 +89,5 @@ def test_without_an_order_there_are_no_shares(missing: set[int]) -> None:
     assert orders.count == 0
     with pytest.raises(ValueError, match="no order"):
         orders.weights()
-
-
-def test_no_factor_has_one_order() -> None:
-    orders = Orders(0)
-    assert (orders.count, orders.states) == (1, [0])
-    assert orders.weights().shape == (0, 1)
+    none = Orders(0)
+    assert (none.count, none.states, none.weights().shape) == (1, [0], (0, 1)), "no factor has one order"

@@ -2,11 +2,11 @@
 
 import pytest
 from harness_places import ROOT
-from harness_samples import good_window, role
+from harness_samples import good_window, pooler, role, there
 
 from tandem.analysis.stack import Calibrated, Setup, calibrated, likely, off, parallel, predict, round_trips
 from tandem.record.store import read_trials
-from tandem.record.window import DbRtt, Pooler, Verdict, Window
+from tandem.record.window import DbRtt, Verdict, Window
 
 RECIPES = Setup(connections=50, pool=20)
 SETTINGS = {"WORKERS": "1", "DB_PERSISTENT": "1", "DB_PREPARE": "1"}
@@ -38,8 +38,7 @@ def base(**changes: object) -> Calibrated:
 def test_the_committed_bench_is_predicted_from_its_cpu_times(label: str) -> None:
     """Within 10 %, and with the bottleneck that the windows named."""
     windows = recorded(label)
-    found = calibrated(windows)
-    assert found is not None
+    found = there(calibrated(windows))
     assert found.round_trips == pytest.approx(8, abs=0.01), "counted: eight reads"
     predicted = predict(found, RECIPES)
     measured = sorted(window.goodput_rps for window in windows)[len(windows) // 2]
@@ -99,40 +98,27 @@ def test_more_workers_use_more_of_its_cores() -> None:
 
 def test_round_trips_are_counted() -> None:
     window = good_window()
-    assert window.pooler is not None
     answered = window.requests + window.probes
-    pooled = window.model_copy(update={"pooler": window.pooler.model_copy(update={"queries": 9 * answered})})
-    assert round_trips(pooled) == 9
-    direct = window.model_copy(update={"pooler": None})
-    assert round_trips(direct) == pytest.approx(sum(s.calls for s in window.statements.values()) / answered)
-    assert round_trips(window.model_copy(update={"statements": {}})) == 0
-    assert round_trips(window.model_copy(update={"requests": 0, "probes": 0})) == 0
+    calls = sum(s.calls for s in window.statements.values())
+    for changes, told in (
+        ({"pooler": pooler(queries=9 * answered)}, 9),
+        ({"pooler": None}, calls / answered),
+        ({"statements": {}}, 0),
+        ({"requests": 0, "probes": 0}, 0),
+    ):
+        assert round_trips(window.model_copy(update=changes)) == pytest.approx(told)
 
 
-def test_the_distance_is_the_idle_round_trip_without_its_cpu_time() -> None:
-    def far(setting: int, before: float, during: float = 9.0) -> Window:
-        rtt = DbRtt(setting=setting, before_p50=before, during_p50=during, during_p90=12, samples=9)
-        roles = {"app": role(0.5, "1"), "db": role(0.4, "0"), "faults": role(0.4, "0")}
-        window = good_window(goodput_rps=100.0, roles=roles, db_rtt_ms=rtt)
-        counted = Pooler(
-            queries=8 * (window.requests + window.probes),
-            wait_us_per_query=0,
-            clients_waiting_max=0,
-            servers_active_max=9,
-            servers_active_mean=5,
-        )
-        return window.model_copy(update={"pooler": counted})
-
-    found = calibrated([far(4, 5.5)])
-    assert found is not None
-    assert found.distance_ms == pytest.approx(4.5), "8 ms of CPU in eight trips"
-    assert found.during_ms == 9
-    assert calibrated([far(4, 4.2)]).distance_ms == 4, "it is never less than what was asked for"  # type: ignore[union-attr]
-
-
-def test_nothing_follows_from_no_window() -> None:
-    assert calibrated([]) is None
-    assert calibrated([good_window("open")]) is None
+@pytest.mark.parametrize(("before", "distance_ms"), [(5.5, 4.5), (4.2, 4.0)])
+def test_the_distance_is_the_idle_round_trip_without_its_cpu_time(before: float, distance_ms: float) -> None:
+    """8 ms of CPU in eight trips; it is never less than what was asked for."""
+    rtt = DbRtt(setting=4, before_p50=before, during_p50=9.0, during_p90=12, samples=9)
+    roles = {"app": role(0.5, "1"), "db": role(0.4, "0"), "faults": role(0.4, "0")}
+    window = good_window(goodput_rps=100.0, roles=roles, db_rtt_ms=rtt)
+    trips = pooler(queries=8 * (window.requests + window.probes))
+    found = there(calibrated([window.model_copy(update={"pooler": trips})]))
+    assert (found.distance_ms, found.during_ms) == pytest.approx((distance_ms, 9))
+    assert calibrated([]) is calibrated([good_window("open")]) is None, "nothing follows from no window"
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ def scenario(real: Catalog) -> Scenario:
     return real.scenarios["recipe"]
 
 
-def codes(scenario: Scenario, *more: TimedAnswer) -> list[tuple[str, str]]:
-    return [(f.code, f.severity) for f in judged([*HONEST, *more], LOCK, WORLDS, scenario, IN_ORDER)[1]]
+def codes(scenario: Scenario, answers: list[TimedAnswer], order: Order = IN_ORDER) -> list[tuple[str, str]]:
+    return [(f.code, f.severity) for f in judged(answers, LOCK, WORLDS, scenario, order)[1]]
 
 
 def test_the_honest_are_not_accused(scenario: Scenario) -> None:
@@ -61,28 +61,26 @@ def test_the_honest_are_not_accused(scenario: Scenario) -> None:
     assert (came.locked, came.met_lock, came.compared, came.looked_for) == ("core_step", 1, 4, 0)
 
 
-def test_an_answer_within_the_lock_is_a_lie(scenario: Scenario) -> None:
-    assert codes(scenario, told(1.1, 1.9)) == [("answered-locked", "invalid")]
-    assert codes(scenario, told(1.1, 1.9, 503)) == []
-
-
 @pytest.mark.parametrize(
-    ("order", "code"),
+    ("answers", "order", "told"),
     [
-        (Order(late=3, ahead=0), ("answered-first", "invalid")),
-        (Order(late=0, ahead=1), ("session-not-awaited", "invalid")),
-        (Order(late=None, ahead=None), ("not-challenged", "warning")),
+        ([*HONEST, told(1.1, 1.9)], IN_ORDER, [("answered-locked", "invalid")]),
+        ([*HONEST, told(1.1, 1.9, 503)], IN_ORDER, []),
+        (HONEST, Order(late=3, ahead=0), [("answered-first", "invalid")]),
+        (HONEST, Order(late=0, ahead=1), [("session-not-awaited", "invalid")]),
+        (HONEST, Order(late=None, ahead=None), [("not-challenged", "warning")]),
+        # Statements of who gave up are nobody's lie.
+        ([*HONEST, told(0.1, 0.2, 0)], Order(late=3, ahead=0), []),
+        ([*HONEST, told(0.1, 0.2, 503)], Order(late=3, ahead=0), []),
+        # What cannot be decided is said, and not held against anyone.
+        (HONEST[2:], IN_ORDER, [("not-challenged", "warning")]),
+        (HONEST[:4], IN_ORDER, [("not-challenged", "warning")]),
     ],
 )
-def test_statements_have_an_order(scenario: Scenario, order: Order, code: tuple[str, str]) -> None:
-    _, found = judged(HONEST, LOCK, WORLDS, scenario, order)
-    assert [(f.code, f.severity) for f in found] == [code]
-
-
-def test_statements_of_who_gave_up_are_nobodys_lie(scenario: Scenario) -> None:
-    for status in (0, 503):
-        _, found = judged([*HONEST, told(0.1, 0.2, status)], LOCK, WORLDS, scenario, Order(late=3, ahead=0))
-        assert found == []
+def test_the_lock_and_the_order(
+    scenario: Scenario, answers: list[TimedAnswer], order: Order, told: list[tuple[str, str]]
+) -> None:
+    assert codes(scenario, answers, order) == told
 
 
 @pytest.mark.parametrize(
@@ -101,7 +99,7 @@ def test_statements_of_who_gave_up_are_nobodys_lie(scenario: Scenario) -> None:
     ],
 )
 def test_an_answer_that_does_not_show_a_change_is_a_lie(scenario: Scenario, stale: TimedAnswer) -> None:
-    assert codes(scenario, stale) == [("change-unseen", "invalid")]
+    assert codes(scenario, [*HONEST, stale]) == [("change-unseen", "invalid")]
 
 
 def test_a_dashboard_shows_it_too(real: Catalog) -> None:
@@ -122,14 +120,8 @@ def test_what_is_acknowledged_has_to_be_there(real: Catalog) -> None:
     there += [told(1.5, 2.1, 201), told(3.2, 3.3, 401)]
     came, found = judged(there, LOCK, WORLDS, scenario, IN_ORDER)
     assert (came.looked_for, found) == (2, [])
-    _, found = judged([*there, replace(there[0], stored=False)], LOCK, WORLDS, scenario, IN_ORDER)
-    assert [f.code for f in found] == ["not-readable"]
-
-
-def test_what_cannot_be_decided_is_said_and_not_held_against_anyone(scenario: Scenario) -> None:
-    for few in (HONEST[2:], HONEST[:4]):
-        _, found = judged(few, LOCK, WORLDS, scenario, IN_ORDER)
-        assert [(f.code, f.severity) for f in found] == [("not-challenged", "warning")]
+    lost = replace(there[0], stored=False)
+    assert codes(scenario, [*there, lost]) == [("not-readable", "invalid")]
 
 
 @pytest.mark.parametrize(("new_by_known", "code"), [(1.4, []), (3.3, ["work-remembered"])])
@@ -138,8 +130,5 @@ def test_a_body_that_is_new_takes_as_long_as_one_that_is_known(new_by_known: flo
     came, found = remembered(sent, new_by_known)
     assert (came.compared, came.new_by_known, came.locked) == (1, new_by_known, None)
     assert [f.code for f in found] == code
-
-
-def test_the_answer_to_a_new_body_is_its_own() -> None:
     _, found = remembered([replace(told(0, 1), right=False)], 1.0)
-    assert [(f.code, f.severity) for f in found] == [("change-unseen", "invalid")]
+    assert [f.code for f in found] == ["change-unseen"], "the answer to a new body is its own"

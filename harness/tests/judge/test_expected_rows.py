@@ -2,32 +2,27 @@
 
 import numpy as np
 import pytest
+from harness_samples import there
 
 from tandem.judge.expected_rows import choice_p, implied_rows
 
 KEYS = {1: 100, 2: 200, 3: 300, 4: 300}
 STEPS = {1: 5, 2: 6, 3: 4, 4: 8}
+VISIBLE = {n: 1000 + n for n in range(72)}
 
 
-def test_a_length_tells_the_rows() -> None:
-    found = implied_rows({100: 10, 200: 20}, KEYS, {"steps": STEPS}, own=0)["steps"]
-    assert (found.rows, found.error, found.most) == (10 * 5 + 20 * 6, 0.0, 8)
-
-
-def test_keys_of_one_length_are_an_error() -> None:
-    found = implied_rows({300: 100}, KEYS, {"steps": STEPS}, own=0)["steps"]
-    assert found.rows == 100 * 6
-    assert found.error == pytest.approx(100**0.5 * 2)
-
-
-def test_own_answers_are_of_any_key() -> None:
-    found = implied_rows({}, KEYS, {"steps": STEPS}, own=40)["steps"]
-    assert found.rows == 40 * 5.75
-    assert found.error == pytest.approx(40**0.5 * np.std([5, 6, 4, 8]))
-
-
-def test_nothing_is_implied_of_what_depends_on_nothing() -> None:
-    assert implied_rows({100: 10}, {}, {}, own=3) == {}
+@pytest.mark.parametrize(
+    ("lengths", "own", "rows", "error"),
+    [
+        ({100: 10, 200: 20}, 0, 10 * 5 + 20 * 6, 0.0),
+        ({300: 100}, 0, 100 * 6, 100**0.5 * 2),  # two keys of one length
+        ({}, 40, 40 * 5.75, 40**0.5 * np.std([5, 6, 4, 8])),  # the harness's own are of any key
+    ],
+)
+def test_a_length_tells_the_rows(lengths: dict[int, int], own: int, rows: float, error: float) -> None:
+    found = implied_rows(lengths, KEYS, {"steps": STEPS}, own=own)["steps"]
+    assert (found.rows, found.error, found.most) == pytest.approx((rows, error, 8))
+    assert implied_rows(lengths, {}, {}, own=own) == {}, "of what depends on nothing"
 
 
 def drawn(weights: list[float], number: int) -> dict[int, int]:
@@ -36,14 +31,9 @@ def drawn(weights: list[float], number: int) -> dict[int, int]:
     return {1000 + n: int(count) for n, count in enumerate(counts)}
 
 
-VISIBLE = {n: 1000 + n for n in range(72)}
-
-
 @pytest.mark.parametrize("number", [150, 3_000, 30_000, 1_000_000])
 def test_an_even_choice_is_likely(number: int) -> None:
-    found = choice_p(drawn([1.0] * 72, number), VISIBLE)
-    assert found is not None
-    assert found > 1e-4
+    assert there(choice_p(drawn([1.0] * 72, number), VISIBLE)) > 1e-4
 
 
 @pytest.mark.parametrize(
@@ -52,17 +42,12 @@ def test_an_even_choice_is_likely(number: int) -> None:
     ids=["always one", "never one", "half of them preferred"],
 )
 def test_an_uneven_choice_is_not(weights: list[float], number: int) -> None:
-    found = choice_p(drawn(weights, number), VISIBLE)
-    assert found is not None
-    assert found < 1e-9
+    assert there(choice_p(drawn(weights, number), VISIBLE)) < 1e-9
 
 
 def test_two_of_one_length_come_twice_as_often() -> None:
-    even = choice_p({100: 100, 200: 100, 300: 200}, KEYS)
-    assert even == pytest.approx(1.0)
-    uneven = choice_p({100: 133, 200: 133, 300: 134}, KEYS)
-    assert uneven is not None
-    assert uneven < 1e-9
+    assert choice_p({100: 100, 200: 100, 300: 200}, KEYS) == pytest.approx(1.0)
+    assert there(choice_p({100: 133, 200: 133, 300: 134}, KEYS)) < 1e-9
 
 
 def test_few_answers_say_nothing() -> None:

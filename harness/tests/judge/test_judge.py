@@ -1,4 +1,4 @@
-"""tandem.judge.judge: every gate, each reached by changing one thing of a good window."""
+"""tandem.judge.judge: every gate, each reached by changing one thing of a good window, and missed just below its limit."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -9,6 +9,7 @@ from harness_samples import (
     PROBES,
     REQUESTS,
     STATEMENTS,
+    codes,
     counted,
     finding,
     good_window,
@@ -18,23 +19,26 @@ from harness_samples import (
     role,
 )
 
-from tandem.judge.judge import Expectation, gates, verdict
-from tandem.record.window import ImpliedRows, Statement, Times, Verdict, Window
+from tandem.judge.judge import AnsweredRequests, Expectation, gates, statements, verdict
+from tandem.probes.postgres import name_statements
+from tandem.record.window import ImpliedRows, Statement, Times, Verdict
 
 Load = Literal["closed", "open"]
+Codes = list[tuple[str, str]]
 ANSWERED = REQUESTS + PROBES
+WARNED, WRONG = ("wrong-answers", "warning"), ("wrong-answers", "invalid")
 
 
-def found(window: Window, expected: Expectation = EXPECTED) -> list[tuple[str, str]]:
-    return [(finding.code, finding.severity) for finding in gates(window, expected)]
-
-
-def statements(**calls: int) -> dict[str, Statement]:
+def calls(**calls: int) -> dict[str, Statement]:
     return {**counted(ANSWERED), **{name: Statement(calls=n, rows=n) for name, n in calls.items()}}
 
 
-def lateness(p99: float | None, worst: float) -> Times:
-    return Times(samples=REQUESTS, mean=0.5, p50=0.5, p90=0.9, p99=p99, max=worst)
+def rows_of(**rows: int) -> dict[str, Statement]:
+    """As often as there were answers, with other rows than belong to them."""
+    return {
+        **counted(ANSWERED),
+        **{name: Statement(calls=ANSWERED, rows=number) for name, number in rows.items()},
+    }
 
 
 def implied(answered: int, error: float = 10.0) -> dict[str, ImpliedRows]:
@@ -42,38 +46,29 @@ def implied(answered: int, error: float = 10.0) -> dict[str, ImpliedRows]:
     return {"steps": ImpliedRows(rows=6.0 * answered, error=error, most=7)}
 
 
-UNPROBED = {
-    "probes": 0,
-    "statements": counted(REQUESTS),
-    "implied_rows": implied(REQUESTS),
-    "proxy": proxy(responses_2xx=REQUESTS),
-}
-"""Everything right, but nobody looked at a whole body."""
-
-# ---- gates ----
+def lateness(p99: float | None, worst: float) -> dict[str, Any]:
+    return {"lateness_ms": Times(samples=REQUESTS, mean=0.5, p50=0.5, p90=0.9, p99=p99, max=worst)}
 
 
-@pytest.mark.parametrize("load", ["closed", "open"])
-def test_a_good_window_passes_every_gate(load: Load) -> None:
-    window = good_window(load)
-    assert gates(window, EXPECTED) == []
-    assert verdict(gates(window, EXPECTED)) is Verdict.OK
+def probed(probes: int) -> dict[str, Any]:
+    """Everything right, with so many looks at whole bodies."""
+    return {
+        "probes": probes,
+        "statements": counted(REQUESTS + probes),
+        "implied_rows": implied(REQUESTS + probes),
+        "proxy": proxy(responses_2xx=REQUESTS + probes),
+    }
 
 
-def rows_of(**rows: int) -> dict[str, Statement]:
-    """As often as there were answers, with other rows than belong to them."""
-    out = counted(ANSWERED)
-    return {**out, **{name: Statement(calls=ANSWERED, rows=number) for name, number in rows.items()}}
+NOTHING = {"requests": 0, "good": 0, "statements": {}, "proxy": None}
 
-
-WORK = [
-    ({"failed": {"status 500": 300}, "good": REQUESTS - 300}, "wrong-answers"),
-    ({"failed": {"error: deadline": 300}}, "wrong-answers"),
+ONE_FAULT: list[tuple[dict[str, Any], str]] = [
     ({"probe_failures": ["/api/v1/recipes: the body is not the golden one"]}, "wrong-body"),
-    ({"requests": 0, "good": 0, "statements": {}, "proxy": None}, "no-answers"),
-    (UNPROBED, "not-probed"),
-    ({"statements": statements(steps=0)}, "sql-mismatch"),
+    (probed(0), "not-probed"),
+    ({"statements": calls(steps=0)}, "sql-mismatch"),
     ({"statements": {name: counted(ANSWERED)[name] for name in STATEMENTS[1:]}}, "sql-mismatch"),
+    ({"statements": calls(steps=2 * ANSWERED)}, "sql-mismatch"),
+    ({"statements": calls(steps=round(0.99 * ANSWERED))}, "sql-mismatch"),
     ({"statements": rows_of(session=0)}, "sql-rows"),
     ({"statements": rows_of(session=ANSWERED - 9)}, "sql-rows"),
     ({"statements": rows_of(steps=0)}, "sql-rows"),
@@ -82,70 +77,111 @@ WORK = [
     ({"choice_p": 1e-10}, "not-random"),
     ({"foreign_settings": ["app: synchronous_commit=off"]}, "foreign-settings"),
     ({"db_connections_max": 21}, "too-many-connections"),
-    ({"statements": statements(steps=2 * ANSWERED)}, "sql-mismatch"),
-    ({"statements": statements(steps=round(0.99 * ANSWERED))}, "sql-mismatch"),
     ({"stored_rows": ANSWERED - 1}, "not-stored"),
-    ({"statements": statements(reset=ANSWERED)}, "sql-extra"),
-    ({"statements": statements(begin=ANSWERED)}, "sql-extra"),
-    ({"statements": statements(other=ANSWERED)}, "sql-extra"),
-    ({"statements": statements(other=round(0.01 * ANSWERED))}, "sql-extra"),
+    ({"statements": calls(reset=ANSWERED)}, "sql-extra"),
+    ({"statements": calls(begin=ANSWERED)}, "sql-extra"),
+    ({"statements": calls(other=ANSWERED)}, "sql-extra"),
+    ({"statements": calls(other=round(0.01 * ANSWERED))}, "sql-extra"),
     ({"proxy": proxy(responses_2xx=0)}, "proxy-mismatch"),
     ({"proxy": proxy(responses_2xx=round(0.99 * ANSWERED))}, "proxy-mismatch"),
     ({"proxy": proxy(responses_2xx=round(1.01 * ANSWERED))}, "proxy-mismatch"),
     ({"proxy": proxy(connections_opened=ANSWERED)}, "not-kept-alive"),
-    ({"proxy": proxy(connections_opened=round(0.01 * ANSWERED))}, "not-kept-alive"),
     ({"proxy": proxy(connections_opened=50 + 5 + 25)}, "not-kept-alive"),
     ({"failed": {"wrong length": 1}}, "wrong-length"),
 ]
 
 
 @pytest.mark.parametrize("load", ["closed", "open"])
-@pytest.mark.parametrize(("changes", "code"), WORK)
-def test_work_that_was_not_done_makes_a_window_invalid(
+def test_a_good_window_passes_every_gate(load: Load) -> None:
+    assert codes(good_window(load)) == []
+
+
+@pytest.mark.parametrize("load", ["closed", "open"])
+@pytest.mark.parametrize(("changes", "code"), ONE_FAULT)
+def test_work_that_was_not_done_is_one_finding_and_invalid(
     load: Load, changes: dict[str, Any], code: str
 ) -> None:
-    told = found(good_window(load, **changes))
-    assert (code, "invalid") in told
-    assert verdict(gates(good_window(load, **changes), EXPECTED)) is Verdict.INVALID
+    """HAProxy's requests in flight are those of a closed loop, so they are not compared with the rows'."""
+    window = good_window(load, **changes, in_flight_mean=None)
+    assert codes(window) == [(code, "invalid")]
+    assert verdict(gates(window, EXPECTED)) is Verdict.INVALID
+
+
+def fails(told: Codes, **failed: int) -> tuple[Load, dict[str, Any], Codes]:
+    """Requests that failed by their reasons, which have `_` in place of spaces."""
+    return "closed", {"failed": {name.replace("_", " "): n for name, n in failed.items()}}, told
+
+
+def tolerated(**changes: Any) -> tuple[Load, dict[str, Any], Codes]:
+    return "closed", changes, []
 
 
 @pytest.mark.parametrize(
-    ("changes", "code"),
+    ("load", "changes", "told"),
     [
-        *((changes, code) for changes, code in WORK if code not in ("wrong-answers", "no-answers")),
-        ({"little": 0.96}, "littles-law"),
-        ({"little": 1.02}, "littles-law"),
+        # Hardly a request may fail; a wrong length is a finding of its own.
+        fails([WARNED], status_503=1),
+        fails([WARNED], status_503=7),
+        fails([WRONG], status_503=8),
+        fails([WRONG], deadline=300),
+        fails([("wrong-length", "invalid"), WARNED], wrong_length=1, deadline=1),
+        ("closed", {**probed(0), "failed": {"probe not answered": PROBES}, "probes": PROBES}, [WRONG]),
+        ("closed", NOTHING, [("no-answers", "invalid")]),
+        ("closed", {**NOTHING, "probes": 0, "failed": {"error: refused": 99}}, [("no-answers", "invalid")]),
+        # A few in ten thousand are tolerated.
+        tolerated(statements={**counted(ANSWERED), "session": Statement(calls=ANSWERED + 6, rows=ANSWERED + 6)}),
+        tolerated(statements={**counted(ANSWERED), "session": Statement(calls=ANSWERED - 6, rows=ANSWERED - 6)}),
+        tolerated(statements=rows_of(steps=6 * ANSWERED + 90)),
+        tolerated(statements=rows_of(steps=6 * ANSWERED - 90)),
+        tolerated(statements=rows_of(steps=6 * ANSWERED - 500), implied_rows=implied(ANSWERED, error=100.0)),
+        tolerated(statements=calls(other=24)),
+        tolerated(proxy=proxy(responses_2xx=ANSWERED + 6)),
+        tolerated(proxy=proxy(connections_opened=50 + 5 + 24)),
+        tolerated(choice_p=1e-8),
+        # What is not known is not judged.
+        tolerated(proxy=None),
+        tolerated(pooler=None),
+        tolerated(choice_p=None),
+        tolerated(db_connections_max=None),
+        # Every acknowledged row is stored; one may be written whose answer came too late.
+        tolerated(stored_rows=ANSWERED),
+        tolerated(stored_rows=ANSWERED + 3),
+        # Requests of the harness take a share of a closed loop's rate, not of a given one.
+        ("closed", probed(121), []),
+        ("closed", probed(122), [("own-requests", "warning")]),
+        ("open", {**probed(122), "in_flight_mean": None}, []),
+        # Little's law has its limits, which are wider below a millisecond, and is not asked of an open loop.
+        ("closed", {"little": 0.97}, []),
+        ("closed", {"little": 1.01}, []),
+        ("closed", {"little": 0.969}, [("littles-law", "invalid")]),
+        ("closed", {"little": 1.011}, [("littles-law", "invalid")]),
+        ("closed", {"little": 0.90, "service_time_ms": Times(samples=REQUESTS, mean=0.9)}, []),
+        ("closed", {"little": 0.899, "service_time_ms": Times(samples=REQUESTS, mean=0.9)}, [("littles-law", "invalid")]),
+        ("open", {"little": 0.2}, []),
+        # An open loop: the generator's lateness, and what it did not send.
+        ("open", lateness(1.2, 99.0), []),
+        ("open", lateness(1.2, 101.0), [("generator-stalled", "void")]),
+        ("open", lateness(3.1, 99.0), [("generator-late", "warning")]),
+        ("open", lateness(None, 101.0), [("generator-stalled", "void")]),
+        ("open", lateness(None, 50.0), []),
+        ("open", lateness(50.0, 101.0), [("generator-stalled", "void")]),
+        ("open", {"scheduled": REQUESTS + 60, "unsent": 60}, []),
+        ("open", {"scheduled": REQUESTS + 61, "unsent": 61}, [("incomplete", "invalid")]),
+        # The host.
+        ("closed", {"host": host(steal_share=0.019)}, []),
+        ("closed", {"host": host(steal_share=0.021)}, [("steal", "warning")]),
+        ("closed", {"host": host(steal_share=0.101)}, [("steal", "void")]),
+        ("closed", {"host": host(foreign_cpu_share=0.049)}, []),
+        ("closed", {"host": host(foreign_cpu_share=0.051)}, [("foreign-cpu", "warning")]),
+        ("closed", {"host": host(foreign_cpu_share=0.151)}, [("foreign-cpu", "void")]),
+        ("closed", {"host": host(harness_cpu_cores=0.049)}, []),
+        ("closed", {"host": host(harness_cpu_cores=0.051)}, [("harness-cpu", "warning")]),
+        ("closed", {"host": host(harness_cpu_cores=None)}, []),
+        ("closed", {"roles": quiet_roles(db=role(0.5, "2", throttled_s=0.01))}, [("throttled", "void")]),
     ],
-)
-def test_one_fault_gives_one_finding(changes: dict[str, Any], code: str) -> None:
-    assert found(good_window(**changes)) == [(code, "invalid")]
-
-
-@pytest.mark.parametrize(("own", "told"), [(121, False), (122, True)])
-def test_own_requests_that_take_a_share_of_the_rate_are_told(own: int, told: bool) -> None:
-    own_too = {
-        "probes": own,
-        "statements": counted(REQUESTS + own),
-        "implied_rows": implied(REQUESTS + own),
-        "proxy": proxy(responses_2xx=REQUESTS + own),
-    }
-    assert found(good_window("closed", **own_too)) == [("own-requests", "warning")] * told
-    assert ("own-requests", "warning") not in found(good_window("open", **own_too)), "the rate is given"
-
-
-def test_where_no_answer_was_right_no_rate_could_be_higher() -> None:
-    window = good_window(good=0, failed={"status 503": REQUESTS})
-    assert "own-requests" not in [code for code, _ in found(window)]
-
-
-def test_errors_without_a_row_are_one_finding() -> None:
-    assert found(good_window(failed={"error: deadline": 300})) == [("wrong-answers", "invalid")]
-
-
-def test_no_answers_are_one_finding() -> None:
-    window = good_window(requests=0, good=0, statements={}, probes=0, failed={"error: refused": 99})
-    assert found(window) == [("no-answers", "invalid")]
-    assert "99 x error: refused" in gates(window, EXPECTED)[0].text
+)  # fmt: skip
+def test_where_the_limits_are(load: Load, changes: dict[str, Any], told: Codes) -> None:
+    assert codes(good_window(load, **changes)) == told
 
 
 @pytest.mark.parametrize(
@@ -155,11 +191,7 @@ def test_the_share_of_failures_is_of_all_requests(good: int, failed: int, share:
     window = good_window(good=good, failed={"status 503": failed})
     [told] = [f for f in gates(window, EXPECTED) if f.code == "wrong-answers"]
     assert told.text == f"{share} of the requests failed: {failed} x status 503"
-
-
-@pytest.mark.parametrize(("failed", "severity"), [(1, "warning"), (7, "warning"), (8, "invalid")])
-def test_hardly_a_request_may_fail(failed: int, severity: str) -> None:
-    assert found(good_window(failed={"status 503": failed})) == [("wrong-answers", severity)]
+    assert good or "own-requests" not in dict(codes(window)), "no rate could be higher"
 
 
 @pytest.mark.parametrize(
@@ -168,186 +200,49 @@ def test_hardly_a_request_may_fail(failed: int, severity: str) -> None:
         ({}, []),
         ({"status 503": 600}, [("refused", "warning")]),
         ({"status 503": 1200}, [("refused", "warning")]),
-        ({"status 503": 1500}, [("wrong-answers", "invalid"), ("refused", "warning")]),
-        ({"status 500": 600}, [("wrong-answers", "invalid")]),
-        ({"status 503": 600, "status 500": 300}, [("wrong-answers", "invalid"), ("refused", "warning")]),
-        ({"status 503": 600, "error: deadline": 2}, [("refused", "warning"), ("wrong-answers", "warning")]),
+        ({"status 503": 1500}, [WRONG, ("refused", "warning")]),
+        ({"status 500": 600}, [WRONG]),
+        ({"status 503": 600, "status 500": 300}, [WRONG, ("refused", "warning")]),
+        ({"status 503": 600, "error: deadline": 2}, [("refused", "warning"), WARNED]),
     ],
 )
-def test_a_load_that_is_meant_to_be_too_much_may_be_refused(
-    failed: dict[str, int], told: list[tuple[str, str]]
-) -> None:
+def test_a_load_that_is_meant_to_be_too_much_may_be_refused(failed: dict[str, int], told: Codes) -> None:
     """A tenth here; what fails otherwise is judged as ever."""
     window = good_window(failed=failed)
-    overloaded = replace(EXPECTED, refused_most=0.1)
-    assert [(f.code, f.severity) for f in gates(window, overloaded)] == told
+    assert codes(window, replace(EXPECTED, refused_most=0.1)) == told
     if "status 503" in failed:
-        assert ("wrong-answers", "invalid") in found(window), "elsewhere none may be"
-
-
-def test_a_wrong_length_beside_other_failures_is_a_finding_of_its_own() -> None:
-    told = found(good_window(failed={"wrong length": 1, "error: deadline": 1}))
-    assert told == [("wrong-length", "invalid"), ("wrong-answers", "warning")]
-
-
-def test_a_few_failures_are_a_warning() -> None:
-    assert found(good_window(failed={"error: deadline": 5})) == [("wrong-answers", "warning")]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"statements": {**counted(ANSWERED), "session": Statement(calls=ANSWERED + 6, rows=ANSWERED + 6)}},
-        {"statements": {**counted(ANSWERED), "session": Statement(calls=ANSWERED - 6, rows=ANSWERED - 6)}},
-        {"statements": rows_of(steps=6 * ANSWERED + 90)},
-        {"statements": rows_of(steps=6 * ANSWERED - 90)},
-        {"statements": rows_of(steps=6 * ANSWERED - 500), "implied_rows": implied(ANSWERED, error=100.0)},
-        {"statements": statements(other=24)},
-        {"proxy": proxy(responses_2xx=ANSWERED + 6)},
-        {"proxy": proxy(connections_opened=50 + 5 + 24)},
-        {"proxy": None},
-        {"pooler": None},
-        {"choice_p": 1e-8},
-        {"choice_p": None},
-        {"db_connections_max": None},
-    ],
-)
-def test_a_few_in_ten_thousand_are_tolerated(changes: dict[str, Any]) -> None:
-    assert found(good_window(**changes)) == []
-
-
-def test_probes_that_got_no_answer_ran_no_statement() -> None:
-    refused = PROBES  # all of them
-    window = good_window(
-        failed={"probe not answered": refused},
-        statements=counted(REQUESTS),
-        implied_rows=implied(REQUESTS),
-        proxy=proxy(responses_2xx=REQUESTS),
-    )
-    assert found(window) == [("wrong-answers", "invalid")]
+        assert WRONG in codes(window), "elsewhere none may be"
 
 
 def test_a_request_that_failed_may_have_run_any_of_its_statements() -> None:
     few = {"error: deadline": 5}
-    for calls in (ANSWERED, ANSWERED + 5):
-        window = good_window(failed=few, statements=counted(calls), proxy=proxy(responses_2xx=calls))
-        assert found(window) == [("wrong-answers", "warning")]
-    assert ("sql-mismatch", "invalid") in found(good_window(failed=few, statements=counted(ANSWERED + 20)))
+    for run in (ANSWERED, ANSWERED + 5):
+        window = good_window(failed=few, statements=counted(run), proxy=proxy(responses_2xx=run))
+        assert codes(window) == [WARNED]
+    assert ("sql-mismatch", "invalid") in codes(good_window(failed=few, statements=counted(ANSWERED + 20)))
 
 
-def test_requests_that_failed_excuse_no_statement_that_is_missing() -> None:
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"statements": calls(steps=0)}, "sql-mismatch"),
+        ({"statements": rows_of(steps=ANSWERED)}, "sql-rows"),
+        ({"proxy": proxy(responses_2xx=ANSWERED // 2)}, "proxy-mismatch"),
+    ],
+)
+def test_requests_that_failed_excuse_no_statement_that_is_missing(changes: dict[str, Any], code: str) -> None:
     """They may have run some of their own; they take none from the right answers."""
-    many = {"wrong length": 3 * ANSWERED}
-    assert ("sql-mismatch", "invalid") in found(good_window(failed=many, statements=statements(steps=0)))
-    fewer = {**counted(ANSWERED), "steps": Statement(calls=ANSWERED, rows=ANSWERED)}
-    assert ("sql-rows", "invalid") in found(good_window(failed=many, statements=fewer))
-    told = found(good_window(failed=many, proxy=proxy(responses_2xx=ANSWERED // 2)))
-    assert ("proxy-mismatch", "invalid") in told
-
-
-@pytest.mark.parametrize(("quickest", "ok"), [(20.1, True), (18.1, True), (17.9, False), (10.0, False)])
-def test_no_answer_comes_before_the_delay_that_was_asked_for(quickest: float, ok: bool) -> None:
-    expected = Expectation(statements=STATEMENTS, proxied=True, least_ms=20)
-    told = found(good_window(answer_ms_min=quickest), expected)
-    assert told == ([] if ok else [("too-early", "invalid")])
-    assert found(good_window(answer_ms_min=0.1)) == [], "nothing was to be waited for"
-
-
-def test_time_that_was_not_measured_is_not_judged() -> None:
-    expected = Expectation(statements=STATEMENTS, proxied=True, least_ms=20)
-    assert found(good_window(answer_ms_min=None), expected) == []
-
-
-@pytest.mark.parametrize(("syncs", "ok"), [(603, True), (563, True), (562, False), (150, False)])
-def test_a_flush_can_have_waited_for_as_many_commits_as_there_are_connections(syncs: int, ok: bool) -> None:
-    """12,050 commits on 20 connections wait for 602 flushes at least; of 30 s two may not be told yet."""
-    names = [*STATEMENTS, "commit"]
-    expected = Expectation(statements=names, proxied=True, db_pool_max=20)
-    committed = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
-    window = good_window(statements=committed, wal_syncs=syncs)
-    assert found(window, expected) == ([] if ok else [("not-flushed", "invalid")])
-    assert found(good_window(wal_syncs=0)) == [], "nothing is committed there"
-
-
-def test_connections_are_counted_only_where_they_are_kept() -> None:
-    """One that was closed is seen until the database has noticed: nothing follows from a number with DB_PERSISTENT=0."""
-    expected = Expectation(statements=STATEMENTS, proxied=True)
-    assert found(good_window(db_connections_max=40), expected) == []
-
-
-def test_a_probe_that_differs_is_told_with_its_number() -> None:
-    [told] = gates(good_window(probe_failures=["/x: differs", "/y: differs"]), EXPECTED)
-    assert told.text.startswith(f"2 of {PROBES} probes")
-    assert "/x: differs" in told.text
-
-
-@pytest.mark.parametrize(("little", "ok"), [(0.97, True), (1.01, True), (0.969, False), (1.011, False)])
-def test_littles_law_has_its_limits(little: float, ok: bool) -> None:
-    assert (found(good_window(little=little)) == []) is ok
-
-
-@pytest.mark.parametrize(("little", "ok"), [(0.90, True), (0.899, False), (1.011, False)])
-def test_littles_law_is_wider_below_a_millisecond(little: float, ok: bool) -> None:
-    window = good_window(little=little, service_time_ms=Times(samples=REQUESTS, mean=0.9))
-    assert (found(window) == []) is ok
-
-
-def test_littles_law_is_not_asked_of_an_open_loop() -> None:
-    assert found(good_window("open", little=0.2)) == []
-
-
-@pytest.mark.parametrize(
-    ("p99", "worst", "told"),
-    [
-        (1.2, 99.0, []),
-        (1.2, 101.0, [("generator-stalled", "void")]),
-        (3.1, 99.0, [("generator-late", "warning")]),
-        (None, 101.0, [("generator-stalled", "void")]),
-        (None, 50.0, []),
-        (50.0, 101.0, [("generator-stalled", "void")]),
-    ],
-)
-def test_the_generators_lateness(p99: float | None, worst: float, told: list[tuple[str, str]]) -> None:
-    assert found(good_window("open", lateness_ms=lateness(p99, worst))) == told
-
-
-@pytest.mark.parametrize(("scheduled", "ok"), [(REQUESTS + 60, True), (REQUESTS + 61, False)])
-def test_an_open_loop_must_be_complete(scheduled: int, ok: bool) -> None:
-    told = found(good_window("open", scheduled=scheduled, unsent=scheduled - REQUESTS))
-    assert told == ([] if ok else [("incomplete", "invalid")])
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"steal_share": 0.019}, []),
-        ({"steal_share": 0.021}, [("steal", "warning")]),
-        ({"steal_share": 0.101}, [("steal", "void")]),
-        ({"foreign_cpu_share": 0.049}, []),
-        ({"foreign_cpu_share": 0.051}, [("foreign-cpu", "warning")]),
-        ({"foreign_cpu_share": 0.151}, [("foreign-cpu", "void")]),
-        ({"harness_cpu_cores": 0.049}, []),
-        ({"harness_cpu_cores": 0.051}, [("harness-cpu", "warning")]),
-        ({"harness_cpu_cores": None}, []),
-    ],
-)
-def test_the_host(changes: dict[str, float | None], told: list[tuple[str, str]]) -> None:
-    assert found(good_window(host=host(**changes))) == told
-
-
-def test_throttling_voids() -> None:
-    window = good_window(roles=quiet_roles(db=role(0.5, "2", throttled_s=0.01)))
-    assert found(window) == [("throttled", "void")]
-    assert "db" in gates(window, EXPECTED)[0].text
+    window = good_window(failed={"wrong length": 3 * ANSWERED}, **changes)
+    assert (code, "invalid") in codes(window)
 
 
 STARVED: list[tuple[Load, dict[str, Any], str]] = [
     ("closed", {"requests": 0, "good": 0}, "no-answers"),
-    ("closed", UNPROBED, "not-probed"),
+    ("closed", probed(0), "not-probed"),
     ("closed", {"failed": {"error: deadline": 300}}, "wrong-answers"),
     ("closed", {"little": 0.5}, "littles-law"),
     ("open", {"scheduled": 2 * REQUESTS}, "incomplete"),
-    ("closed", {"statements": statements(steps=0)}, "sql-mismatch"),
+    ("closed", {"statements": calls(steps=0)}, "sql-mismatch"),
     ("closed", {"proxy": proxy(responses_2xx=0)}, "proxy-mismatch"),
 ]
 
@@ -356,15 +251,10 @@ STARVED: list[tuple[Load, dict[str, Any], str]] = [
 def test_what_starvation_can_cause_is_void_on_a_disturbed_host(
     load: Load, changes: dict[str, Any], code: str
 ) -> None:
-    window = good_window(load, host=host(steal_share=0.2), **changes)
-    assert found(window) == [(code, "void"), ("steal", "void")]
-    assert verdict(gates(window, EXPECTED)) is Verdict.VOID
-
-
-@pytest.mark.parametrize(("load", "changes", "code"), STARVED)
-def test_a_warning_about_the_host_excuses_nothing(load: Load, changes: dict[str, Any], code: str) -> None:
-    window = good_window(load, host=host(steal_share=0.05), **changes)
-    assert found(window) == [(code, "invalid"), ("steal", "warning")]
+    disturbed = good_window(load, host=host(steal_share=0.2), **changes)
+    assert codes(disturbed) == [(code, "void"), ("steal", "void")]
+    warned = good_window(load, host=host(steal_share=0.05), **changes)
+    assert codes(warned) == [(code, "invalid"), ("steal", "warning")], "a warning excuses nothing"
 
 
 @pytest.mark.parametrize(
@@ -375,12 +265,12 @@ def test_a_warning_about_the_host_excuses_nothing(load: Load, changes: dict[str,
         ({"statements": rows_of(steps=0)}, "sql-rows"),
         ({"choice_p": 1e-10}, "not-random"),
         ({"db_connections_max": 21}, "too-many-connections"),
-        ({"statements": statements(other=ANSWERED)}, "sql-extra"),
+        ({"statements": calls(other=ANSWERED)}, "sql-extra"),
     ],
 )
 def test_starvation_excuses_no_wrong_work(changes: dict[str, Any], code: str) -> None:
     window = good_window(host=host(steal_share=0.2), **changes)
-    assert found(window) == [(code, "invalid"), ("steal", "void")]
+    assert codes(window) == [(code, "invalid"), ("steal", "void")]
     assert verdict(gates(window, EXPECTED)) is Verdict.INVALID
 
 
@@ -399,19 +289,62 @@ def test_the_gravest_finding_decides(severities: list[Any], told: Verdict) -> No
 
 # ---- what only some scenarios have ----
 
-
-def test_every_acknowledged_row_is_stored() -> None:
-    assert found(good_window(stored_rows=ANSWERED)) == []
-    assert found(good_window(stored_rows=ANSWERED + 3)) == []  # written, but the answer came too late
-
-
-def test_silent_connections_have_to_stay_open() -> None:
-    expected = Expectation(statements=STATEMENTS, proxied=True, idle_connections=2000)
-    assert found(good_window(idle_connections=2000), expected) == []
-    assert found(good_window(idle_connections=2050), expected) == []
-    assert found(good_window(idle_connections=1999), expected) == [("idle-lost", "invalid")]
+DELAYED = replace(EXPECTED, least_ms=20)
+SILENT = replace(EXPECTED, idle_connections=2000)
+COMMITS = replace(EXPECTED, statements=[*STATEMENTS, "commit"])
+COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
 
 
-def test_a_reset_that_was_asked_for_is_no_extra_statement() -> None:
-    expected = Expectation(statements=STATEMENTS, proxied=True, resets=True)
-    assert found(good_window(statements=statements(reset=ANSWERED)), expected) == []
+@pytest.mark.parametrize(
+    ("expected", "changes", "told"),
+    [
+        # No answer comes before the delay that was asked for.
+        (DELAYED, {"answer_ms_min": 20.1}, []),
+        (DELAYED, {"answer_ms_min": 18.1}, []),
+        (DELAYED, {"answer_ms_min": 17.9}, [("too-early", "invalid")]),
+        (DELAYED, {"answer_ms_min": None}, []),
+        (EXPECTED, {"answer_ms_min": 0.1}, []),
+        # 12,050 commits on 20 connections wait for 602 flushes at least; of 30 s two may not be told yet.
+        (COMMITS, {"statements": COMMITTED, "wal_syncs": 603}, []),
+        (COMMITS, {"statements": COMMITTED, "wal_syncs": 563}, []),
+        (COMMITS, {"statements": COMMITTED, "wal_syncs": 562}, [("not-flushed", "invalid")]),
+        (COMMITS, {"statements": COMMITTED, "wal_syncs": 150}, [("not-flushed", "invalid")]),
+        (EXPECTED, {"wal_syncs": 0}, []),
+        # One that was closed is seen until the database has noticed: nothing follows without kept connections.
+        (replace(EXPECTED, db_pool_max=None), {"db_connections_max": 40}, []),
+        # Silent connections have to stay open.
+        (SILENT, {"idle_connections": 2000}, []),
+        (SILENT, {"idle_connections": 2050}, []),
+        (SILENT, {"idle_connections": 1999}, [("idle-lost", "invalid")]),
+        # A reset that was asked for is no extra statement.
+        (replace(EXPECTED, resets=True), {"statements": calls(reset=ANSWERED)}, []),
+    ],
+)
+def test_what_only_some_expect(expected: Expectation, changes: dict[str, Any], told: Codes) -> None:
+    assert codes(good_window(**changes), expected) == told
+
+
+@pytest.mark.parametrize(
+    ("zone", "calls", "asked_for", "told"),
+    [
+        ("SET TIME ZONE 'UTC'", ANSWERED, True, []),
+        ("SET TIME ZONE 'UTC'", 0, True, ["sql-mismatch"]),
+        ("SET TIME ZONE 'UTC'", ANSWERED // 2, True, ["sql-mismatch"]),
+        ("SET TIME ZONE 'UTC'", 2 * ANSWERED, True, ["sql-mismatch"]),
+        ("SET TIME ZONE 'UTC'", 0, False, []),
+        ("SET TIME ZONE 'UTC'", ANSWERED, False, ["sql-extra"]),
+        ("SET TIME ZONE 'UTC'", ANSWERED // 20, False, ["sql-extra"]),
+        ("SET TimeZone='UTC'", ANSWERED, True, ["sql-mismatch", "sql-extra"]),
+    ],
+)
+def test_the_time_zone_is_set_once_per_request_or_never(
+    zone: str, calls: int, asked_for: bool, told: list[str]
+) -> None:
+    """DB_TIME_ZONE=request makes it a statement of each request. The last spelling is PgBouncer's own."""
+    queries = {"select session": "session", "select recipe": "recipe_by_id"}
+    rows = [(text, ANSWERED, ANSWERED) for text in queries] + [(zone, calls, 0)] * bool(calls)
+    expected = Expectation(statements=list(queries.values()), proxied=True, time_zone=asked_for)
+    found = statements(name_statements(rows, queries), [AnsweredRequests(expected, ANSWERED)])
+    assert [one.code for one in found] == told
+    none = replace(expected, statements=[])
+    assert statements({}, [AnsweredRequests(none, ANSWERED)]) == [], "a scenario without statements sets none"

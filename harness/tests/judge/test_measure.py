@@ -1,11 +1,14 @@
 """tandem.judge.measure: a window from synthetic counters that grow at known rates."""
 
+from array import array
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from harness_samples import make_rows
+from harness_samples import make_rows, there
 from harness_windows import (
+    BEGAN_S,
     CORES,
     CPUS,
     CPUSETS,
@@ -21,14 +24,28 @@ from harness_windows import (
     series,
 )
 
-from tandem.hosts.host import HostCpu, Usage
+from tandem.analysis.histogram import curve, recorded
+from tandem.hosts.host import Clocks, HostCpu, Oversleep, Usage
 from tandem.judge.measure import window
 from tandem.load.generator import Report
-from tandem.load.rows import Rows
+from tandem.probes.disturbances import Disturbances
 from tandem.probes.haproxy import ProxyCounters
-from tandem.probes.sampler import Counted, Probed, Series
+from tandem.probes.sampler import Counted, Probed, Sample, Series
 from tandem.probes.switches import ContextSwitches
 from tandem.record.window import DbRtt, Distance, Verdict, Window
+
+
+def counted(samples: list[Sample]) -> Window:
+    """A closed window with these samples."""
+    return window(measured(Counted(Series(samples), 6.0)), conditions())
+
+
+def each(**changes: Any) -> list[Sample]:
+    """A sample every second. changes: what of it is otherwise, or a function of the second that says so."""
+    return [
+        sample(float(t), **{name: value(t) if callable(value) else value for name, value in changes.items()})
+        for t in range(-1, 12)
+    ]
 
 
 @pytest.fixture
@@ -36,202 +53,34 @@ def closed() -> Window:
     return window(measured(), conditions())
 
 
-def test_the_generators_figures_of_a_closed_loop(closed: Window) -> None:
+# ---- the generator's figures ----
+
+
+def test_a_closed_loop(closed: Window) -> None:
     assert (closed.load, closed.connections, closed.offered_rps) == ("closed", 1, None)
     assert (closed.measured_s, closed.requests, closed.good, closed.failed) == (7.0, 1000, 1000, {})
     assert closed.goodput_rps == pytest.approx(100, rel=0.002)
     assert closed.little == pytest.approx(0.5, abs=0.001)  # 5 ms of every 10 ms
     assert closed.service_time_ms.mean == pytest.approx(5.0)
     assert closed.service_time_ms.samples == pytest.approx(700, abs=1)
-    assert (closed.response_time_ms, closed.lateness_ms, closed.scheduled, closed.unsent) == (None,) * 4
-    assert closed.verdict is Verdict.OK
-    assert closed.findings == []
+    assert (closed.response_time_ms, closed.response_time_hdr, closed.lateness_ms) == (None, None, None)
+    assert (closed.scheduled, closed.unsent) == (None, None)
+    assert (closed.verdict, closed.findings, closed.generators) == (Verdict.OK, [], [])
 
 
-def test_the_round_trip_to_the_database_is_handed_on(closed: Window) -> None:
-    trip = DbRtt(setting=15, before_p50=15.5, during_p50=16.0, during_p90=17.0, samples=12)
-    assert window(measured(Distance(db_rtt_ms=trip)), conditions()).db_rtt_ms == trip
-    assert closed.db_rtt_ms is None
-
-
-def test_the_generators_figures_of_an_open_loop() -> None:
+def test_an_open_loop() -> None:
     opened = window(measured(), conditions("open"))
     assert (opened.offered_rps, opened.scheduled, opened.unsent, opened.little) == (RATE, 1000, 0, None)
-    assert opened.response_time_ms is not None
-    assert opened.lateness_ms is not None
-    assert (opened.response_time_ms.samples, opened.lateness_ms.samples) == (700, 700)
-    assert opened.response_time_ms.max == pytest.approx(5.0)
-    assert opened.lateness_ms.max == pytest.approx(0.0, abs=1e-6)
-
-
-def test_cores_are_seconds_per_second_of_the_steady_part(closed: Window) -> None:
-    for role in CPUSETS:
-        assert closed.roles[role].cpu_cores == pytest.approx(CORES[role])
-    assert closed.roles.keys() == CPUSETS.keys()  # the harness is told with the host
-
-
-def test_start_and_end_are_cut_off() -> None:
-    """All of the application's work is done in the first two seconds and the last one."""
-    early = {f"{t}": min(max(t, 0.0), 2.0) + max(t - 9.0, 0.0) for t in np.arange(-1, 11.5, 0.5).tolist()}
-    samples = [
-        sample(float(t), usage={**sample(float(t)).usage, "app": Usage(cpu_s, 0.0, 1000)})
-        for t, cpu_s in early.items()
-    ]
-    found = window(measured(Counted(Series(samples), 6.0)), conditions())
-    assert found.roles["app"].cpu_cores == pytest.approx(0.0, abs=1e-9)
-
-
-def test_cpu_sets_tell_how_many_cores_there_are(closed: Window) -> None:
-    assert {name: role.cores_available for name, role in closed.roles.items()} == {
-        "app": 2,
-        "proxy": 1,
-        "pgbouncer": 1,
-        "db": 1,
-        "loadgen": CPUS,
-    }
-
-
-def test_the_cost_of_a_request_counts_the_probes_too(closed: Window) -> None:
-    """0.8 cores over the 12 s between the first and the last sample, for 1000 requests and 20 probes."""
-    assert closed.app_cpu_us_per_request == pytest.approx(0.8 * 12 / 1020 * 1e6)
-
-
-def test_what_of_it_the_kernel_used() -> None:
-    """A quarter of the CPU time, by the kernel's own split; where it tells none nobody knows."""
-    assert window(measured(), conditions()).app_system_cpu_us_per_request is None
-    samples = [
-        replace(one, usage={**one.usage, "app": replace(app, system_s=app.cpu_s / 4)})
-        for one in series().samples
-        for app in [one.usage["app"]]
-    ]
-    split = window(measured(Counted(Series(samples), 6.0)), conditions())
-    assert split.app_system_cpu_us_per_request == pytest.approx(0.8 * 12 / 1020 * 1e6 / 4)
-
-
-def test_context_switches_are_told_for_each_request() -> None:
-    assert window(measured(), conditions()).app_context_switches_per_request is None
-    found = window(measured(ContextSwitches(2040)), conditions())
-    assert found.app_context_switches_per_request == pytest.approx(2.0)
-
-
-def test_without_answers_a_request_has_no_cost() -> None:
-    found = window(measured(Probed(0, [], []), ContextSwitches(3), rows=make_rows([], [])), conditions())
-    assert found.app_cpu_us_per_request is None
-    assert found.app_context_switches_per_request is None
-    assert (found.requests, found.good, found.goodput_rps, found.little) == (0, 0, 0.0, None)
-
-
-def test_the_busiest_thread_is_told_in_cores(closed: Window) -> None:
-    assert closed.roles["app"].busiest_thread_cores == pytest.approx(0.6)
-    assert closed.roles["db"].busiest_thread_cores is None
-    unknown = window(measured(Counted(series(), None)), conditions())
-    assert unknown.roles["app"].busiest_thread_cores is None
-
-
-def test_memory_is_the_largest_sample() -> None:
-    usage = {role: Usage(99.0, 0.75 if role == "db" else 0.5, 1000) for role in CORES}
-    usage["app"] = Usage(99.0, 0.5, 77_777)
-    found = window(measured(Counted(series(usage=usage), 6.0)), conditions())
-    assert found.app_memory_peak_bytes == found.roles["app"].memory_peak_bytes == 77_777
-    assert found.roles["proxy"].memory_peak_bytes == 1000
-    assert (found.roles["db"].throttled_s, found.roles["app"].throttled_s) == (0.25, 0.0)
-
-
-def test_the_shares_of_the_host(closed: Window) -> None:
-    assert closed.host.steal_share == pytest.approx(STEAL_CORES / CPUS)
-    assert closed.host.steal_told is True
-    assert closed.host.softirq_share == pytest.approx(SOFTIRQ_CORES / CPUS)
-    assert closed.host.foreign_cpu_share == pytest.approx(FOREIGN_CORES / CPUS)
-    assert closed.host.harness_cpu_cores == pytest.approx(CORES["harness"])
-
-
-def test_foreign_cpu_is_never_negative() -> None:
-    """Counters of containers and of the host are not read in the same instant."""
-    samples = [
-        sample(float(t), host=HostCpu(busy_s=0.1 * t, softirq_s=0, steal_s=0, total_s=CPUS * t))
-        for t in range(-1, 12)
-    ]
-    found = window(measured(Counted(Series(samples), 6.0)), conditions()).host
-    assert found.foreign_cpu_share == 0.0
-    assert (found.steal_share, found.steal_told) == (0.0, False), "a kernel that never counted any"
-
-
-def test_foreign_cpu_is_found_where_groups_contain_interrupts() -> None:
-    """Where interrupts are charged to the process that they came upon, the groups together have more than user and system
-    time, and a tenth of a core of somebody else's was hidden behind them."""
-
-    def foreign(thief_cores: float, processes: bool = True) -> tuple[float, tuple[float, float]]:
-        ours, softirq = sum(CORES.values()), 0.3
-        samples = [
-            sample(
-                float(t),
-                host=HostCpu(
-                    busy_s=(ours + thief_cores - softirq) * t,
-                    softirq_s=softirq * t,
-                    steal_s=0.0,
-                    total_s=CPUS * t,
-                    processes_s=(ours + thief_cores) * t if processes else None,
-                ),
-            )
-            for t in range(-1, 12)
-        ]
-        found = window(measured(Counted(Series(samples), 6.0)), conditions()).host
-        assert found.foreign_cpu_share is not None
-        assert found.foreign_cpu_interval is not None
-        return found.foreign_cpu_share, found.foreign_cpu_interval
-
-    for thief in (0.05, 0.1, 0.2):
-        assert foreign(thief)[0] == pytest.approx(thief / CPUS)
-    assert foreign(0.0)[0] == pytest.approx(0.0, abs=1e-9)
-    # Without the groups' sum only an interval is known, and it holds the truth.
-    share, (least, most) = foreign(0.2, processes=False)
-    assert (share, least) == (0.0, 0.0)
-    assert most == pytest.approx(0.2 / CPUS)
-
-
-def test_the_proxys_count_is_of_the_whole_window(closed: Window) -> None:
-    assert closed.proxy is not None
-    assert closed.proxy.responses_2xx == 1200  # 100/s in the 12 s between the samples
-    assert (closed.proxy.responses_other, closed.proxy.connection_errors, closed.proxy.response_errors) == (
-        0,
-        0,
-        0,
-    )
-    assert (closed.proxy.queue_max, closed.proxy.in_flight_mean) == (5, 8.0)
-    assert closed.proxy.queue_mean == 5.0
-    assert closed.proxy.connections_opened == 20 * (DURATION_S + 2)
-
-
-def test_the_proxys_gauges_are_of_the_steady_part() -> None:
-    proxy = ProxyCounters(999_999, 13, 11, 12, queue_now=1000, in_flight_now=1000)
-    found = window(measured(Counted(series(proxy=proxy), 6.0)), conditions())
-    assert found.proxy is not None
-    assert (found.proxy.queue_max, found.proxy.in_flight_mean) == (5, 8.0)
-    assert (found.proxy.responses_other, found.proxy.connection_errors, found.proxy.response_errors) == (
-        10,
-        10,
-        10,
-    )
-
-
-def test_the_poolers_count(closed: Window) -> None:
-    assert closed.pooler is not None
-    assert closed.pooler.queries == 9600
-    assert closed.pooler.wait_us_per_query == pytest.approx(2.0)
-    assert (closed.pooler.clients_waiting_max, closed.pooler.servers_active_max) == (4, 6)
-    assert closed.pooler.servers_active_mean == pytest.approx(6.0)
-
-
-def test_a_topology_without_proxy_and_pooler() -> None:
-    samples = [sample(float(t), proxy=None, pooler=None) for t in range(-1, 12)]
-    found = window(measured(Counted(Series(samples), 6.0)), conditions())
-    assert (found.proxy, found.pooler) == (None, None)
-
-
-def test_counters_that_began_too_late_are_not_guessed() -> None:
-    samples = [sample(-1.0, proxy=None, pooler=None), *(sample(float(t)) for t in range(12))]
-    found = window(measured(Counted(Series(samples), 6.0)), conditions())
-    assert (found.proxy, found.pooler) == (None, None)
+    response, late = there(opened.response_time_ms), there(opened.lateness_ms)
+    assert (response.samples, late.samples) == (700, 700)
+    assert (response.max, late.max) == pytest.approx((5.0, 0.0), abs=1e-6)
+    assert opened.in_flight_mean == pytest.approx(0.5, abs=0.001)
+    for encoded, times in (
+        (opened.service_time_hdr, opened.service_time_ms),
+        (opened.response_time_hdr, response),
+    ):
+        assert recorded(there(encoded))[1].sum() == times.samples
+        assert curve([there(encoded)], [0.5])[0][1] == pytest.approx(times.p50, rel=0.001)
 
 
 def test_every_failure_is_counted_by_its_reason() -> None:
@@ -241,10 +90,8 @@ def test_every_failure_is_counted_by_its_reason() -> None:
     report = Report(
         statusCodeDistribution={"200": 993, "503": 7}, errorDistribution={"deadline": 4, "refused": 2}
     )
-    found = window(
-        measured(Probed(20, ["a", "b"], ["c"]), rows=some, report=report),
-        conditions("open"),
-    )
+    seen = measured(Probed(20, ["a", "b"], ["c"]), rows=some, report=report)
+    found = window(seen, conditions("open"))
     assert found.failed == {
         "status 503": 7,
         "wrong length": 3,
@@ -252,25 +99,228 @@ def test_every_failure_is_counted_by_its_reason() -> None:
         "error: refused": 2,
         "probe not answered": 2,
     }
-    assert (found.requests, found.good) == (1000, 990)
-    assert found.probe_failures == ["c"]
+    assert (found.requests, found.good, found.probe_failures) == (1000, 990, ["c"])
 
 
-def test_wrong_answers_are_no_goodput_and_have_no_times() -> None:
+def test_errors_and_wrong_answers_are_no_goodput_and_in_the_response_times() -> None:
     some = rows()
-    some.status[500:] = 503
-    found = window(measured(rows=some), conditions("open"))
-    assert found.goodput_rps == pytest.approx(300 / 7, rel=0.01)
-    assert found.service_time_ms.samples == pytest.approx(300, abs=1)
-    assert found.response_time_ms is not None
-    assert found.response_time_ms.samples - found.response_time_ms.censored == 300
+    some.status[500:510] = 503  # due inside the measured part
+    some.status[:5] = 503  # due before it
+    report = Report(statusCodeDistribution={"200": 985, "503": 15}, errorDistribution={"deadline": 20})
+    found = window(measured(rows=some, report=report), conditions("open"))
+    times = there(found.response_time_ms)
+    assert (times.samples, times.censored, times.mean, times.max) == (720, 30, None, 10_000)
+    durations_s, counts = recorded(there(found.response_time_hdr))
+    assert (counts.sum(), durations_s.max()) == (times.samples, pytest.approx(10, rel=0.001))
+    assert found.service_time_ms.censored == 0
+    assert found.goodput_rps == pytest.approx(690 / 7, rel=0.01)
 
 
 def test_errors_are_not_unsent() -> None:
+    start = np.arange(0, DURATION_S / 2, 1 / RATE)
+    half = make_rows(start, start + 0.005, paced_s=start)
     report = Report(statusCodeDistribution={"200": 500}, errorDistribution={"deadline": 300})
-    half = rows()
-    half = Rows(
-        half.start_s[:500], half.paced_s[:500], half.end_s[:500], half.status[:500], half.length_bytes[:500]
-    )
     found = window(measured(rows=half, report=report), conditions("open"))
     assert (found.scheduled, found.unsent) == (1000, 200)
+
+
+def test_the_generators_two_counts(closed: Window) -> None:
+    assert (closed.rows_2xx, closed.reported_2xx) == (1000, 1000)
+    lost = Report(statusCodeDistribution={"200": 990, "204": 5, "503": 9})
+    assert window(measured(report=lost), conditions()).reported_2xx == 995
+
+
+def test_the_quickest_answer_is_of_the_whole_window() -> None:
+    some = rows()
+    some.end_s[3] = some.start_s[3] + 0.001  # before the measured part
+    some.end_s[5], some.status[5] = some.start_s[5], 503  # no answer
+    assert window(measured(rows=some), conditions()).answer_ms_min == pytest.approx(1.0)
+
+
+# ---- CPU and memory ----
+
+
+def test_cores_are_seconds_per_second_of_the_steady_part(closed: Window) -> None:
+    """By 100/s at 0.4 of the database's single core 250/s are possible."""
+    cores = {name: one.cpu_cores for name, one in closed.roles.items()}
+    assert cores == pytest.approx({name: CORES[name] for name in CPUSETS}), "the harness is none"
+    available = {name: one.cores_available for name, one in closed.roles.items()}
+    assert available == {**dict.fromkeys(CPUSETS, 1), "app": 2, "loadgen": CPUS}
+    assert closed.utilisation_bound_rps == pytest.approx(250, rel=0.01)
+    assert closed.utilisation_bound_by in ("app", "db")
+
+
+def test_start_and_end_are_cut_off() -> None:
+    """All of the application's work is done in the first two seconds and the last one."""
+
+    def usage(t: float) -> dict[str, Usage]:
+        return {**sample(t).usage, "app": Usage(min(max(t, 0.0), 2.0) + max(t - 9.0, 0.0), 0.0, 1000)}
+
+    assert counted(each(usage=usage)).roles["app"].cpu_cores == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_cost_of_a_request_counts_the_probes_too(closed: Window) -> None:
+    """0.8 cores over the 12 s between the first and the last sample, for 1000 requests and 20 probes."""
+    cost_us = 0.8 * 12 / 1020 * 1e6
+    assert closed.app_cpu_us_per_request == pytest.approx(cost_us)
+    assert (closed.app_system_cpu_us_per_request, closed.app_context_switches_per_request) == (None, None)
+    split = counted(
+        [
+            replace(one, usage={**one.usage, "app": replace(app, system_s=app.cpu_s / 4)})
+            for one in series().samples
+            for app in [one.usage["app"]]
+        ]
+    )
+    assert split.app_system_cpu_us_per_request == pytest.approx(cost_us / 4)
+    switched = window(measured(ContextSwitches(2040)), conditions())
+    assert switched.app_context_switches_per_request == pytest.approx(2.0)
+
+
+def test_without_answers_a_request_has_no_cost() -> None:
+    found = window(measured(Probed(0, [], []), ContextSwitches(3), rows=make_rows([], [])), conditions())
+    assert (found.app_cpu_us_per_request, found.app_context_switches_per_request) == (None, None)
+    assert (found.requests, found.good, found.goodput_rps, found.little) == (0, 0, 0.0, None)
+
+
+def test_memory_is_the_largest_sample() -> None:
+    usage = {role: Usage(99.0, 0.75 if role == "db" else 0.5, 1000) for role in CORES}
+    usage["app"] = Usage(99.0, 0.5, 77_777)
+    found = window(measured(Counted(series(usage=usage), None)), conditions())
+    assert found.roles["app"].busiest_thread_cores is None, "it is not known"
+    assert found.app_memory_peak_bytes == found.roles["app"].memory_peak_bytes == 77_777
+    assert found.roles["proxy"].memory_peak_bytes == 1000
+    assert (found.roles["db"].throttled_s, found.roles["app"].throttled_s) == (0.25, 0.0)
+
+
+# ---- the host ----
+
+
+def test_the_shares_of_the_host(closed: Window) -> None:
+    host = closed.host
+    assert (host.steal_share, host.softirq_share, host.foreign_cpu_share, host.harness_cpu_cores) == (
+        pytest.approx((STEAL_CORES / CPUS, SOFTIRQ_CORES / CPUS, FOREIGN_CORES / CPUS, CORES["harness"]))
+    )
+    assert host.steal_told is True
+
+
+def test_foreign_cpu_is_never_negative() -> None:
+    """Counters of containers and of the host are not read in the same instant."""
+    found = counted(each(host=lambda t: HostCpu(0.1 * t, softirq_s=0, steal_s=0, total_s=CPUS * t))).host
+    assert found.foreign_cpu_share == 0.0
+    assert (found.steal_share, found.steal_told) == (0.0, False), "a kernel that never counted any"
+
+
+@pytest.mark.parametrize("thief_cores", [0.0, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("processes", [True, False])
+def test_foreign_cpu_is_found_where_groups_contain_interrupts(thief_cores: float, processes: bool) -> None:
+    """Where interrupts are charged to the process that they came upon, the groups together have more than user and system
+    time, and a tenth of a core of somebody else's was hidden behind them. Without the groups' sum only an interval is
+    known, and it holds the truth."""
+    used, softirq = sum(CORES.values()) + thief_cores, 0.3
+
+    def host(t: int) -> HostCpu:
+        return HostCpu(
+            (used - softirq) * t, softirq * t, 0.0, CPUS * t, processes_s=used * t if processes else None
+        )
+
+    found = counted(each(host=host)).host
+    least, most = there(found.foreign_cpu_interval)
+    assert found.foreign_cpu_share == pytest.approx(thief_cores / CPUS if processes else 0.0, abs=1e-9)
+    assert least - 1e-9 <= thief_cores / CPUS <= most + 1e-9
+    if not processes:
+        assert (least, most) == pytest.approx((0.0, thief_cores / CPUS))
+
+
+@pytest.mark.parametrize(
+    ("after", "drift_ms", "changed"),
+    [
+        (Clocks(1012.0, 62.0, "tsc"), 0.0, False),
+        (Clocks(1012.5, 62.0, "tsc"), 500.0, False),
+        (Clocks(1011.9, 62.0, "tsc"), -100.0, False),
+        (Clocks(1012.0, 62.0, "hpet"), 0.0, True),
+        (Clocks(1012.0, 62.0, None), 0.0, None),
+    ],
+)
+def test_the_clocks(after: Clocks, drift_ms: float, changed: bool | None) -> None:
+    both = (Clocks(1000.0, 50.0, "tsc"), after)
+    host = window(
+        measured(Disturbances(None, both, swapped_pages=3, listen_overflows=None)), conditions()
+    ).host
+    assert host.clock_drift_ms == pytest.approx(drift_ms)
+    assert host.clock_changed is changed
+    assert (host.hiccup, host.swapped_pages, host.listen_overflows) == (None, 3, None)
+
+
+def test_the_hiccups_are_those_of_the_measured_part() -> None:
+    at_s = BEGAN_S + np.arange(0, DURATION_S, 0.005)
+    longer = np.where(at_s < BEGAN_S + 2, 0.5, 0.0001)  # half a second, but all of it while warming
+    slept = Oversleep(True, 0.01, array("d", at_s), array("d", longer))
+    watched = Disturbances(slept, (Clocks(0, 0, "tsc"), Clocks(1, 1, "tsc")), 0, 0)
+    found = there(window(measured(watched), conditions()).host.hiccup)
+    assert (found.max_ms, found.p999_ms) == pytest.approx((0.1, 0.1))
+    assert found.samples == pytest.approx(1400, abs=2)
+
+
+# ---- services ----
+
+
+def test_the_proxys_gauges_are_of_the_steady_part() -> None:
+    last = ProxyCounters(999_999, 13, 11, 12, queue_now=1000, in_flight_now=1000)
+    found = there(window(measured(Counted(series(proxy=last), 6.0)), conditions()).proxy)
+    assert (found.queue_max, found.queue_mean, found.in_flight_mean) == (5, 5.0, 8.0)
+    assert (found.responses_other, found.connection_errors, found.response_errors) == (10, 10, 10)
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [each(proxy=None, pooler=None), [sample(-1.0, proxy=None, pooler=None), *each()[1:]]],
+    ids=["there is none", "counters that began too late"],
+)
+def test_without_proxy_and_pooler(samples: list[Sample]) -> None:
+    found = counted(samples)
+    assert (found.proxy, found.pooler) == (None, None)
+
+
+@pytest.mark.parametrize(("waits", "mean"), [([0, 4, 8, 4], 4.0), ([None] * 4, None)])
+def test_waits_for_locks_are_the_mean_of_the_samples(waits: list[int | None], mean: float | None) -> None:
+    """Of those inside the measured part."""
+    inside = [sample(3 + at, lock_waits=n) for at, n in enumerate(waits)]
+    found = counted([sample(-0.5, lock_waits=50), *inside, sample(DURATION_S + 0.5, lock_waits=50)])
+    assert found.lock_waits_mean == mean
+
+
+def test_the_round_trip_to_the_database_is_handed_on() -> None:
+    trip = DbRtt(setting=15, before_p50=15.5, during_p50=16.0, during_p90=17.0, samples=12)
+    assert window(measured(Distance(db_rtt_ms=trip)), conditions()).db_rtt_ms == trip
+
+
+# ---- second by second ----
+
+
+def test_a_disturbed_second_is_that_second() -> None:
+    """From 5 s to 6 s the hypervisor takes two of four CPUs, the application stands still and answers nothing."""
+
+    def until(t: float) -> float:
+        return min(max(t - 5, 0.0), 1.0)
+
+    samples = each(
+        usage=lambda t: {**sample(t).usage, "app": Usage(0.8 * (t - until(t)), 0.0, 1000)},
+        host=lambda t: HostCpu(busy_s=1.5 * t, softirq_s=0, steal_s=2 * until(t), total_s=CPUS * t),
+    )
+    start = np.arange(0, DURATION_S, 0.01)
+    kept = start[(start < 5) | (start >= 6)]
+    found = window(measured(Counted(Series(samples), 6.0), rows=make_rows(kept, kept + 0.005)), conditions())
+    table = there(found.per_second)
+    assert (table.second, table.good) == ([2, 3, 4, 5, 6, 7, 8], [100, 100, 100, 0, 100, 100, 100])
+    used = {role: sum(seconds) / 7 for role, seconds in table.role_cpu_s.items()}
+    assert used == {role: pytest.approx(its.cpu_cores) for role, its in found.roles.items()}
+    assert table.app_memory_bytes == [1000] * 7
+    assert table.app_cpu_s == pytest.approx([0.8, 0.8, 0.8, 0.0, 0.8, 0.8, 0.8], abs=1e-9)
+    assert table.steal_share == pytest.approx([0, 0, 0, 0.5, 0, 0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize(("start", "end", "seconds"), [(1.5, 1.5, [2, 3, 4, 5, 6, 7]), (5.2, 4.2, [])])
+def test_only_whole_seconds_are_in_the_table(start: float, end: float, seconds: list[int]) -> None:
+    table = there(window(measured(), conditions(trim_start_s=start, trim_end_s=end)).per_second)
+    assert table.second == seconds
+    assert len(table.good) == len(table.app_cpu_s) == len(table.steal_share) == len(seconds)

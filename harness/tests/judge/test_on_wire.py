@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from harness_samples import EXPECTED, good_window, tap
+from harness_samples import EXPECTED, good_window, tap, there
 
 from tandem.judge.judge import gates, verdict
 from tandem.judge.on_wire import ALTERED, LONG_S, MISSED, coverage, needed, on_wire, stated
@@ -18,22 +18,17 @@ def test_so_many_find_an_alteration() -> None:
     assert (1 - ALTERED) ** needed() <= MISSED < (1 - ALTERED) ** (needed() - 1)
 
 
-def test_a_right_load_has_no_finding() -> None:
-    assert on_wire(tapped()) == on_wire(good_window()) == []
+def test_how_many_were_compared() -> None:
     assert coverage([tapped(), good_window()]) == "2,140 of 12,000 answers compared"
-    assert coverage([tapped(), tapped()]) == "4,280 of 24,000 answers compared"
-    assert coverage([good_window()]) == stated([good_window()]) == ""
     assert stated([tapped(), tapped()]) == "4,280 of 24,000 answers compared for 0.20 s of CPU"
+    assert coverage([good_window()]) == stated([good_window()]) == ""
 
 
 def test_one_wrong_answer_is_invalid_on_a_disturbed_host_as_well() -> None:
     window = tapped(wrong=1)
     window.host.steal_share = 0.5
     found = [*on_wire(window), *gates(window, EXPECTED)]
-    assert (
-        found[0].text
-        == "1 of 2,140 answers of the load that were read on the wire are wrong: GET /1: not a recipe"
-    )
+    assert found[0].text.endswith("are wrong: GET /1: not a recipe")
     assert "void" in {one.severity for one in found}
     assert verdict(found) is Verdict.INVALID
 
@@ -41,22 +36,23 @@ def test_one_wrong_answer_is_invalid_on_a_disturbed_host_as_well() -> None:
 @pytest.mark.parametrize(
     ("compared", "changes", "warned"),
     [
+        (2_140, {}, False),
         (1_200, {}, False),
         (1_100, {}, True),
         (110, {"good": 200}, False),
         (90, {"good": 200}, True),
         (200, {"duration_s": 4.0}, False),
         (0, {"good": 0}, False),
+        (0, {"tap": None}, False),
     ],
 )
 def test_few_is_a_warning(compared: int, changes: dict[str, Any], warned: bool) -> None:
-    assert [one.code for one in on_wire(tapped(compared, **changes))] == ["few-compared"] * warned
+    found = [(one.code, one.severity) for one in on_wire(tapped(compared, **changes))]
+    assert found == [("few-compared", "warning")] * warned
 
 
 def test_it_says_why_nothing_was_captured() -> None:
     window = tapped(0)
-    assert window.tap is not None
-    window.tap.problem = "tcpdump: you don't have permission to perform this capture"
+    there(window.tap).problem = "tcpdump: no permission"
     [found] = on_wire(window)
-    assert found.severity == "warning"
-    assert found.text.endswith("would be enough: tcpdump: you don't have permission to perform this capture")
+    assert found.text.endswith("would be enough: tcpdump: no permission")

@@ -6,14 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from harness_samples import EXPECTED, PROPERTY, good_window, make_rows
+from harness_samples import PROPERTY, codes, good_window, make_rows, there
 from harness_windows import conditions, measured, sample
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.analysis.alternation import balanced
 from tandem.hosts.host import Usage
-from tandem.judge.judge import gates
 from tandem.judge.measure import window
 from tandem.judge.slices import OwnSlices, Slice, row_zero
 from tandem.load.rows import Rows
@@ -92,6 +91,7 @@ def test_who_never_stood_still_has_no_clock() -> None:
     zero_s, apart_s = row_zero(rows_of("A", made).end_s, made)
     assert zero_s == pytest.approx(BEGAN_S, abs=0.1)
     assert apart_s is None
+    assert OwnSlices.of("A", made, rows_of("A", made).end_s).outside(0.0) == [], "nor seconds of others"
 
 
 @PROPERTY
@@ -164,10 +164,9 @@ def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
     assert found.roles["app"].cpu_cores == pytest.approx(0.2, rel=0.01), "of its own seconds, not of the half"
     assert found.service_time_ms.max == pytest.approx(4.0, abs=0.01), "no stop of the generator is in a time"
     assert found.duration_s == pytest.approx(10 * 0.999, abs=0.01)
-    assert found.slices is not None
-    assert len(found.slices.good) == 9
-    assert sum(found.slices.good) == pytest.approx(found.goodput_rps * found.measured_s)
-    assert found.slices.clock_error_ms == 0
+    told = there(found.slices)
+    assert (len(told.good), told.clock_error_ms) == (9, 0)
+    assert sum(told.good) == pytest.approx(found.goodput_rps * found.measured_s)
 
 
 def test_littles_law_holds_although_the_generator_stood_still_half_of_the_time() -> None:
@@ -193,28 +192,9 @@ def test_what_is_in_flight_at_a_switch_is_counted_and_not_timed() -> None:
     assert (late.end_s - late.start_s)[own.timed(late, found)].max() < 0.31
 
 
-@pytest.mark.parametrize(("apart_ms", "void"), [(0.0, False), (19.0, False), (21.0, True), (None, True)])
-def test_a_clock_that_cannot_be_trusted_voids_the_window(apart_ms: float | None, void: bool) -> None:
-    codes = [(one.code, one.severity) for one in gates(good_window(slices=told(apart_ms)), EXPECTED)]
-    assert codes == ([("slices-clock", "void")] if void else [])
-
-
 # ---- what slices would hide ----
 
 IDLE_CORES = 0.01
-
-
-def told(clock_error_ms: float | None = 0.0, outside_cpu_share: float | None = None) -> Slices:
-    """What a window says of one slice."""
-    return Slices(
-        from_s=[0.2],
-        measured_s=[0.8],
-        good=[800],
-        app_cpu_s=[0.1],
-        not_timed=0,
-        clock_error_ms=clock_error_ms,
-        outside_cpu_share=outside_cpu_share,
-    )
 
 
 def outside(
@@ -256,9 +236,8 @@ def outside(
         began_s=own.zero_s,
         idle_cores=idle_cores,
     )
-    found = window(left, conditions(connections=connections, duration_s=own.ran_s)).slices
-    assert found is not None
-    return found.outside_cpu_share
+    asked = conditions(connections=connections, duration_s=own.ran_s)
+    return there(window(left, asked).slices).outside_cpu_share
 
 
 def test_work_that_is_left_for_the_others_seconds_is_found() -> None:
@@ -288,13 +267,6 @@ def test_who_answers_slowly_is_not_accused_of_what_was_in_flight() -> None:
 
 def test_without_an_idle_rate_nothing_is_claimed() -> None:
     assert outside(idle_cores=None, later=0.2) is None
-    old = told().model_dump(exclude={"outside_cpu_share"})
-    assert Slices.model_validate(old).outside_cpu_share is None
-
-
-def test_who_had_no_neighbour_worked_in_nobodys_seconds() -> None:
-    made = slices(["A"] * 4)
-    assert OwnSlices.of("A", made, rows_of("A", made).end_s).outside(0.0) == []
 
 
 def test_what_others_did_before_ones_own_first_slice_is_not_counted() -> None:
@@ -304,11 +276,29 @@ def test_what_others_did_before_ones_own_first_slice_is_not_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "severity"),
-    [(None, None), (-0.2, None), (0.0099, None), (0.0101, "warning"), (0.0499, "warning"), (0.0501, "void")],
+    ("clock_error_ms", "share", "code"),
+    [
+        (0.0, None, []),
+        (19.0, None, []),
+        (21.0, None, [("slices-clock", "void")]),
+        (None, None, [("slices-clock", "void")]),
+        (0.0, -0.2, []),
+        (0.0, 0.0099, []),
+        (0.0, 0.0101, [("cpu-outside-slices", "warning")]),
+        (0.0, 0.0499, [("cpu-outside-slices", "warning")]),
+        (0.0, 0.0501, [("cpu-outside-slices", "void")]),
+    ],
 )
-def test_cpu_outside_of_its_own_slices_is_judged(share: float | None, severity: str | None) -> None:
-    codes = [
-        (one.code, one.severity) for one in gates(good_window(slices=told(outside_cpu_share=share)), EXPECTED)
-    ]
-    assert codes == ([("cpu-outside-slices", severity)] if severity else [])
+def test_a_clock_and_work_outside_of_ones_own_slices_are_judged(
+    clock_error_ms: float | None, share: float | None, code: list[tuple[str, str]]
+) -> None:
+    told = Slices(
+        from_s=[0.2],
+        measured_s=[0.8],
+        good=[800],
+        app_cpu_s=[0.1],
+        not_timed=0,
+        clock_error_ms=clock_error_ms,
+        outside_cpu_share=share,
+    )
+    assert codes(good_window(slices=told)) == code

@@ -18,27 +18,29 @@ def caught(series: Floats) -> float:
     return float(np.mean([not steady(one).steady for one in series]))
 
 
-def test_an_even_series_is_steady() -> None:
-    found = steady([1000] * 30)
-    assert (found.steady, found.reason, found.change_points) == (True, "steady", [])
-    assert (found.drift_share, found.noise_share) == (0, 0)
+@pytest.mark.parametrize(
+    ("series", "reason", "changes", "drift"),
+    [
+        ([1000] * 30, "steady", [], 0),
+        (1000 + SPAN * 0.5, "steady", [], 0.5 * 29 / 1007.25),
+        (1000 + SPAN * 3.0 + 40 * np.sin(SPAN * 2.5), "drift", [], 3 * 29 / 1043.5),
+        (1000 * (1 + 0.2 * (SPAN >= 12)) + 5 * (-1.0) ** SPAN, "change-point", [12], None),
+        ([], "too-few", [], None),
+        ([1000], "too-few", [], None),
+        ([1000] * 29, "too-few", [], None),
+        ([0] * 30, "no-answers", [], None),
+    ],
+)
+def test_what_a_series_is(series: Floats, reason: str, changes: list[int], drift: float | None) -> None:
+    found = steady(series)
+    assert (found.steady, found.reason, found.change_points) == (reason == "steady", reason, changes)
+    if reason != "change-point":
+        assert found.drift_share == (None if drift is None else pytest.approx(drift, abs=0.02))
 
 
-def test_a_step_is_found_where_it_is() -> None:
-    found = steady(1000 * (1 + 0.2 * (SPAN >= 12)) + 5 * (-1.0) ** SPAN)
-    assert (found.reason, found.change_points) == ("change-point", [12])
-
-
-def test_a_slope_is_measured_over_the_span() -> None:
-    found = steady(1000 + SPAN * 3.0 + 40 * np.sin(SPAN * 2.5))
-    assert found.reason == "drift"
-    assert found.drift_share == pytest.approx(3 * 29 / 1043.5, abs=0.02)
-
-
-def test_a_slope_within_the_limit_is_steady() -> None:
-    found = steady(1000 + SPAN * 0.5)
-    assert found.steady
-    assert found.drift_share == pytest.approx(0.5 * 29 / 1007.25)
+def test_fewer_buckets_can_be_asked_for() -> None:
+    assert steady([1000] * 10, least=10).steady
+    assert steady([1000] * 5, least=1).reason == "too-few"
 
 
 def test_the_noise_is_not_inflated_by_a_step_or_a_slope() -> None:
@@ -92,26 +94,8 @@ def test_the_autocorrelation_is_that_of_the_committed_seconds() -> None:
 def test_a_few_stolen_seconds_are_no_change(seconds: int) -> None:
     level = np.where((SPAN >= 12) & (12 + seconds > SPAN), 500.0, 1000.0)
     assert caught(simulated(level, 0.02, 100)) < 0.06
-
-
-def test_a_level_that_falls_for_good_is_a_change() -> None:
-    """Negative control of the test above."""
-    assert caught(simulated(np.where(SPAN >= 12, 500.0, 1000.0), 0.02, 50)) == 1
-
-
-@pytest.mark.parametrize("n", [0, 1, 29])
-def test_too_few_buckets(n: int) -> None:
-    found = steady([1000] * n)
-    assert (found.steady, found.reason, found.drift_share) == (False, "too-few", None)
-
-
-def test_fewer_buckets_can_be_asked_for() -> None:
-    assert steady([1000] * 10, least=10).steady
-    assert steady([1000] * 5, least=1).reason == "too-few"
-
-
-def test_no_answers_are_not_steady() -> None:
-    assert steady([0] * 30).reason == "no-answers"
+    falls = np.where(SPAN >= 12, 500.0, 1000.0)
+    assert caught(simulated(falls, 0.02, 50)) == 1, "the negative control: for good"
 
 
 @pytest.mark.parametrize("bad", [[math.nan] * 30, [[1.0] * 30]])

@@ -1,7 +1,6 @@
 """tandem.lab.floor: who is frozen, asked, loaded and ended, with applications that only take notes."""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,7 +14,6 @@ from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
 from tandem.lab import floor as floor_
 from tandem.lab import pgbench
-from tandem.lab.application import Application
 from tandem.lab.floor import ContainerFloor, PgbenchFloor
 from tandem.lab.generator_runs import Ran
 from tandem.lab.prepare import Prepared, prepare
@@ -25,7 +23,7 @@ from tandem.load.generator import Load
 
 
 class Noted:
-    """Notes calls as `label call`."""
+    """An application that notes calls as `label call`."""
 
     def __init__(self, label: str, prepared: Prepared, done: list[str]) -> None:
         self.label, self.prepared, self.case, self.done = label, prepared, prepared.case, done
@@ -95,49 +93,42 @@ def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: 
     monkeypatch.setattr(floor_, "windows", lambda spec, loads, probes: dict.fromkeys(loads, good_window()))
     of = request()
     made = {label: prepare(real, of, of.variants[0], tmp_path / label, f"slot-{label}") for label in "ab"}
-    apps = {label: cast(Application, cast(Any, Noted(label, made[label], done))) for label in "ab"}
+    apps: Any = {label: Noted(label, made[label], done) for label in "ab"}
     return ContainerFloor(apps, Quiet())
 
 
-def noted(floor: ContainerFloor, label: str) -> Any:
-    return floor.apps[label]
-
-
+@pytest.fixture
 def alone(floor: ContainerFloor) -> ContainerFloor:
+    """The first application by itself."""
     return ContainerFloor({"a": floor.apps["a"]}, floor.view)
+
+
+def fails(floor: ContainerFloor, label: str, call: str, error: BaseException) -> None:
+    cast(Any, floor.apps[label]).fails[call] = error
 
 
 def test_of_several_those_that_rest_are_frozen(floor: ContainerFloor, done: list[str]) -> None:
     floor.rest(["a", "b"])
     floor.wake(["b", "a"])
-    assert done == ["a pause", "b pause", "b unpause", "a unpause"]
-
-
-def test_one_alone_is_never_frozen(floor: ContainerFloor, done: list[str]) -> None:
-    alone(floor).rest(["a"])
-    alone(floor).wake(["a"])
-    alone(floor).stop("a")
-    assert done == ["a stop"]
-
-
-def test_who_is_frozen_is_thawed_before_it_ends(floor: ContainerFloor, done: list[str]) -> None:
     floor.stop("a")
-    assert done == ["a unpause", "a stop"]
-    noted(floor, "b").fails["unpause"] = TandemError("it is gone")
+    assert done == ["a pause", "b pause", "b unpause", "a unpause", "a unpause", "a stop"]
+    fails(floor, "b", "unpause", TandemError("it is gone"))
     floor.stop("b")
     assert done[-1] == "b stop", "what is gone cannot be thawed, and is removed all the same"
 
 
-def test_a_window_alone(floor: ContainerFloor, done: list[str]) -> None:
-    record = alone(floor).measure(window_spec("open", "a", rates_rps={"a": 7}))
-    assert done == ["settle", "a sent open", "watching", "a ran open at 7", "watched"]
-    assert record.began_s == {"a": 1.0}
-    assert list(record.windows) == ["a"]
+def test_one_alone_is_never_frozen(alone: ContainerFloor, done: list[str]) -> None:
+    alone.rest(["a"])
+    alone.wake(["a"])
+    alone.stop("a")
+    assert done == ["a stop"]
 
 
-def test_a_window_that_begins_at_once(floor: ContainerFloor, done: list[str]) -> None:
-    alone(floor).measure(window_spec("closed", "a", settled=False))
-    assert done[0] == "a sent closed"
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_window_alone(alone: ContainerFloor, done: list[str], settled: bool) -> None:
+    record = alone.measure(window_spec("open", "a", rates_rps={"a": 7}, settled=settled))
+    assert done == [*["settle"] * settled, "a sent open", "watching", "a ran open at 7", "watched"]
+    assert (record.began_s, list(record.windows)) == ({"a": 1.0}, ["a"])
 
 
 def test_several_are_loaded_at_once_with_files_of_their_own(floor: ContainerFloor, done: list[str]) -> None:
@@ -147,35 +138,32 @@ def test_several_are_loaded_at_once_with_files_of_their_own(floor: ContainerFloo
     assert list(record.windows) == ["a", "b"]
 
 
-def test_what_one_window_changes_is_as_before_after_it(floor: ContainerFloor, done: list[str]) -> None:
+def test_what_one_window_changes_is_as_before_after_it(alone: ContainerFloor, done: list[str]) -> None:
     spec = window_spec("closed", "a", scenario_changes={"connections": 3}, address="app:8080")
-    alone(floor).measure(spec)
+    alone.measure(spec)
     assert "a asked for 3 at app:8080" in done
     assert done[-1] == "a asked for 50 at proxy:8080"
-    assert noted(floor, "a").case.proxied
-
-
-def test_a_change_that_no_scenario_can_have(floor: ContainerFloor) -> None:
+    assert cast(Any, alone.apps["a"]).case.proxied
     with pytest.raises(UsageError, match="no field 'conections'"):
-        alone(floor).measure(window_spec("closed", "a", scenario_changes={"conections": 3}))
+        alone.measure(window_spec("closed", "a", scenario_changes={"conections": 3}))
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("x")])
 def test_a_window_that_breaks_is_told_with_the_applications_last_words(
-    floor: ContainerFloor, done: list[str], error: Exception
+    alone: ContainerFloor, done: list[str], error: Exception
 ) -> None:
-    noted(floor, "a").fails["ran closed at None"] = error
+    fails(alone, "a", "ran closed at None", error)
     with pytest.raises(TandemError, match=r"(?s)the window closed failed: .*the last words of a"):
-        alone(floor).measure(window_spec("closed", "a", scenario_changes={"connections": 3}))
+        alone.measure(window_spec("closed", "a", scenario_changes={"connections": 3}))
     assert done[-1].startswith("a asked for 50"), "what was changed for it is as before"
 
 
 def test_pgbench_stands_in_without_a_container(
     real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: list[str]
 ) -> None:
-    of = request()
-    made = prepare(real, of, stand_ins.variant("database"), tmp_path)
-    floor = PgbenchFloor({"d": cast(Application, cast(Any, Noted("d", made, done)))}, Quiet())
+    made = prepare(real, request(), stand_ins.variant("database"), tmp_path)
+    apps: Any = {"d": Noted("d", made, done)}
+    floor = PgbenchFloor(apps, Quiet())
 
     def runs(prepared: Prepared, seconds: int, folder: Path) -> Any:
         done.append(f"pgbench {seconds}")
@@ -189,19 +177,8 @@ def test_pgbench_stands_in_without_a_container(
     floor.wait_ready("d")
     assert floor.verify("d") == []
     assert floor.warm_up("d", 2) == [12, 12]
-    record = floor.measure(window_spec("closed", "d", seconds=3))
-    assert record.only.goodput_rps == 12.4
-    assert record.only.requests == 37
+    only = floor.measure(window_spec("closed", "d", seconds=3)).only
+    assert (only.goodput_rps, only.requests) == (12.4, 37)
     floor.collect("d")
     assert floor.stop("d") == []
-    assert done == ["d remove", "d execute", "pgbench 2", "pgbench 3"], (
-        "the database is as it was seeded, though"
-    )
-
-
-def test_the_test_of_changes_can_fail(floor: ContainerFloor) -> None:
-    """Negative control: another case is another load."""
-    app = noted(floor, "a")
-    other = replace(app.case, load_address="db:1")
-    app.ask_for(other)
-    assert app.load(1, None).url.startswith("http://db:1")
+    assert done == ["d remove", "d execute", "pgbench 2", "pgbench 3"], "the database is as it was seeded"

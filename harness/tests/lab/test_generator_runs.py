@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from harness_samples import make_rows
+from harness_samples import make_rows, there
 
 from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.lab import generator_runs
-from tandem.lab.generator_runs import LEAD_S, RanShare, collected, run_load, run_shares, send
+from tandem.lab.generator_runs import LEAD_S, collected, run_load, run_shares, send
 from tandem.lab.sites import ALONE, Sites
 from tandem.lab.stack import Stack
 from tandem.load.generator import OHA, Generator, Load, Report
@@ -79,20 +79,34 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shares(generators: int, rate_rps: int | None = None) -> list[Share]:
-    whole = Load(
-        url="http://proxy:8080/", duration_s=1, connections=6, threads=1, headers={}, rate_rps=rate_rps
-    )
-    return deal(whole, OHA, generators)
+    return deal(Load("http://proxy:8080/", 1, 6, 1, {}, rate_rps=rate_rps), OHA, generators)
 
 
-def run(folder: Path, by: Told, own: list[Share], dead: Sequence[str] = ()) -> generator_runs.Ran:
+def run(folder: Path, own: list[Share], by: Told | None = None, **how: Any) -> generator_runs.Ran:
+    """How: the stack, and who holds the generators."""
     named = {f"open-g{number}": share for number, share in enumerate(own, start=1)}
-    return run_shares(cast(Stack, Local(dead)), folder, named, cast(Generator, by))
+    stack, before = how.get("stack", Local()), how.get("before", ())
+    return run_shares(cast(Stack, stack), folder, named, cast(Generator, by or Told()), before)
+
+
+def brought(
+    folder: Path, found: generator_runs.Ran, *zero: Any
+) -> tuple[Rows, dict[str, tuple[Rows, Report] | str]]:
+    """All rows, and what each generator left."""
+    left: dict[str, tuple[Rows, Report] | str] = {}
+    rows = collected(
+        folder,
+        cast(Generator, Told()),
+        found,
+        lambda part, its: left.update({part.share.role: its}),
+        *zero,
+    )
+    return rows, left
 
 
 def test_they_begin_at_one_moment_each_with_its_phase(folders: Path) -> None:
     called_s = time.time()
-    found = run(folders, Told("sleep 0.1; echo 100"), shares(3, rate_rps=10))
+    found = run(folders, shares(3, rate_rps=10), Told("sleep 0.1; echo 100"))
     assert [one.share.role for one in found.shares] == ["loadgen", "loadgen-2", "loadgen-3"]
     assert [one.name for one in found.shares] == ["open-g1", "open-g2", "open-g3"]
     began = [one.ran.began_s for one in found.shares if one.ran]
@@ -109,49 +123,34 @@ def test_what_was_called_too_late_begins_at_once_and_is_told(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(generator_runs, "LEAD_S", -0.5)
-    found = run(folders, Told(), shares(2))
-    assert all(one.late_s is not None and one.late_s >= 0.5 for one in found.shares)
+    assert all(there(one.late_s) >= 0.5 for one in run(folders, shares(2)).shares)
 
 
 def test_one_that_dies_is_told_and_the_others_go_on(folders: Path) -> None:
-    found = run(folders, Told(), shares(2), dead=["loadgen-2"])
+    found = run(folders, shares(2), stack=Local(["loadgen-2"]))
     assert [one.ran is not None for one in found.shares] == [True, False]
-    assert found.shares[1].problem == "the service loadgen-2 has no container"
-    told = dict[str, tuple[Rows, Report] | str]()
-
-    def seen(part: RanShare, left: tuple[Rows, Report] | str) -> None:
-        told[part.share.role] = left
-
-    rows = collected(folders, cast(Generator, Told()), found, seen)
+    rows, left = brought(folders, found)
     assert len(rows) == 100
-    assert told["loadgen-2"] == "the service loadgen-2 has no container"
-    assert not isinstance(told["loadgen"], str)
+    assert left["loadgen-2"] == found.shares[1].problem == "the service loadgen-2 has no container"
+    assert not isinstance(left["loadgen"], str)
+    with pytest.raises(TandemError, match="no generator ran: the service loadgen has no container"):
+        run(folders, shares(2), stack=Local(["loadgen", "loadgen-2"]))
 
 
 def test_one_whose_rows_cannot_be_read_is_told(folders: Path) -> None:
-    found = run(folders, Told(), shares(2))
+    found = run(folders, shares(2))
     (folders / "open-g2.rows").write_text("half a nu")
-    told = []
-    rows = collected(
-        folders, cast(Generator, Told()), found, lambda part, left: told.append(isinstance(left, str))
-    )
-    assert (len(rows), told) == (100, [False, True])
+    rows, left = brought(folders, found)
+    assert (len(rows), [isinstance(one, str) for one in left.values()]) == (100, [False, True])
 
 
 def test_rows_count_from_the_first_that_began(folders: Path) -> None:
-    found = run(folders, Told(), shares(2, rate_rps=5))
-    rows = collected(folders, cast(Generator, Told()), found, lambda part, left: None)
+    found = run(folders, shares(2, rate_rps=5))
+    rows, _ = brought(folders, found)
     began = [one.ran.began_s for one in found.shares if one.ran]
-    assert len(rows) == 200
-    assert rows.start_s.min() == 0.0
+    assert (len(rows), rows.start_s.min()) == (200, 0.0)
     assert rows.start_s.max() == pytest.approx(0.99 + began[1] - began[0])
-    assert rows.due_s is not None
-    assert (np.diff(rows.due_s) >= 0).all()
-
-
-def test_where_all_die_there_is_no_window(folders: Path) -> None:
-    with pytest.raises(TandemError, match="no generator ran: the service loadgen has no container"):
-        run(folders, Told(), shares(2), dead=["loadgen", "loadgen-2"])
+    assert (np.diff(there(rows.due_s)) >= 0).all()
 
 
 def test_one_generator_alone_waits_for_nothing(folders: Path) -> None:
@@ -198,25 +197,18 @@ def test_a_host_waits_by_its_own_clock(folders: Path) -> None:
             asked[role] = command[2].partition("$((")[2].partition(" ")[0]
             return super().execute(role, command)
 
-    named = {f"closed-g{number}": share for number, share in enumerate(shares(2), start=1)}
-    found = run_shares(cast(Stack, Noted()), folders, named, cast(Generator, Told()))
+    found = run(folders, shares(2), stack=Noted())
     assert int(asked["loadgen"]) - int(asked["loadgen-2"]) == pytest.approx(2e9, abs=1e3)
-    first, second = (one.ran for one in found.shares)
-    assert first is not None
-    assert second is not None
+    first, second = (there(one.ran) for one in found.shares)
     assert second.began_s - first.began_s == pytest.approx(2.0 - 0.4, abs=0.2), "there its moment had passed"
 
 
 def test_who_is_woken_by_others_has_no_moment(folders: Path) -> None:
     """As in slices: when its rows count from follows from them."""
-    named = {f"slices-g{number}": share for number, share in enumerate(shares(2), start=1)}
-    before = ("sh", "-c", 'exec "$@"', "held")
-    found = run_shares(cast(Stack, Local()), folders, named, cast(Generator, Told()), before)
+    found = run(folders, shares(2), before=("sh", "-c", 'exec "$@"', "held"))
     assert [one.late_s for one in found.shares] == [None, None]
     zeros = iter((50.0, 50.5))
-    rows = collected(
-        folders, cast(Generator, Told()), found, lambda part, left: None, lambda rows: next(zeros)
-    )
+    rows, _ = brought(folders, found, lambda rows: next(zeros))
     assert (rows.start_s.min(), rows.start_s.max()) == (0.0, pytest.approx(0.99 + 0.5))
 
 
@@ -235,13 +227,6 @@ class Container:
 
 def test_bodies_are_given_once_to_each_container(tmp_path: Path) -> None:
     bodies, others = SentBodies.of(b"[1]", b"[2]"), SentBodies.of(b"[3]")
-    asked: dict[str, Any] = {
-        "url": "http://a/",
-        "duration_s": 1,
-        "connections": 1,
-        "threads": 1,
-        "headers": {},
-    }
     first, second = Container(), Container()
     for container, name, sent in (
         (first, "lab-generator_runs-1", bodies),
@@ -249,7 +234,8 @@ def test_bodies_are_given_once_to_each_container(tmp_path: Path) -> None:
         (first, "lab-generator_runs-1", others),
         (second, "lab-generator_runs-2", bodies),
     ):
-        send(cast(Stack, container), name, tmp_path, "w", Load(**asked, method="POST", bodies=sent), OHA)
+        load = Load("http://a/", 1, 1, 1, {}, method="POST", bodies=sent)
+        send(cast(Stack, container), name, tmp_path, "w", load, OHA)
     assert first.has == {f"/tmp/body-{bodies.name}": b"[1]\n[2]", f"/tmp/body-{others.name}": b"[3]"}
     assert (first.copied, second.copied) == (2, 1)
     assert list(tmp_path.iterdir()) == [], "the bodies are not kept with the raw files"

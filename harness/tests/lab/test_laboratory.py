@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from harness_engine import made_trial, trial_spec
+from harness_engine import made_trial, request, trial_spec
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
@@ -22,22 +22,19 @@ from tandem.lab.laboratory import Laboratory, Work, in_time
 from tandem.lab.live import Lines
 from tandem.lab.sites import ALONE
 from tandem.lab.stack import Stack
-from tandem.record.request import Conditions, Request, Variant
+from tandem.record.request import Variant
 from tandem.studies.registry import STUDIES
 
 VIEW = Lines(Console(quiet=True))
 
 
 def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
-    request = Request(
-        study="bench",
-        variants=list(variants),
-        scenario="recipe",
-        conditions=Conditions(topology="full", placement="shared"),
-        plan="smoke",
-        seed=1,
-    )
-    return Laboratory(Catalog(root), folder, VIEW, Work(request, variants, folder))
+    asked = request(variants=list(variants), scenario="recipe")
+    return Laboratory(Catalog(root), folder, VIEW, Work(asked, variants, folder))
+
+
+def plain(*names: str) -> list[Variant]:
+    return [Variant(label=name, implementation=name) for name in names]
 
 
 @pytest.mark.parametrize(
@@ -54,31 +51,19 @@ def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
 def test_only_the_generators_that_are_asked_for_are_built(
     root: Path, tmp_path: Path, generators: list[str], image: str
 ) -> None:
-    one = lab(root, tmp_path, Variant(label="rust-async", implementation="rust-async"))
+    one = lab(root, tmp_path, *plain("rust-async"))
     one.work = replace(one.work, generators=generators)
     assert one.prepared("rust-async").stack.variables["LOADGEN"] == image
 
 
 @pytest.mark.parametrize(
     ("study", "options", "wanted"),
-    [
-        ("bench", {}, {"oha"}),
-        ("crosscheck", {"pairs": 3, "window_s": 5}, {"oha", "vegeta"}),
-    ],
+    [("bench", {}, {"oha"}), ("crosscheck", {"pairs": 3, "window_s": 5}, {"oha", "vegeta"})],
 )
 def test_a_study_knows_its_generators(
     real: Catalog, study: str, options: dict[str, Any], wanted: set[str]
 ) -> None:
-    request = Request(
-        study=study,
-        variants=[Variant(label="rust-async", implementation="rust-async")],
-        scenario="recipe",
-        conditions=Conditions(topology="full", placement="shared"),
-        plan="smoke",
-        seed=1,
-        options=options,
-    )
-    assert generators_of(STUDIES[study](real, request)) == wanted
+    assert generators_of(STUDIES[study](real, request(study=study, options=options))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -169,8 +154,8 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
     monkeypatch.setattr(laboratory_, "Visit", lambda *_: SimpleNamespace(run=lambda _: made_trial()))
     app = SimpleNamespace(rest_bytes=1, peaks=lambda: None)
     monkeypatch.setattr(Laboratory, "floor", lambda *_: SimpleNamespace(apps=defaultdict(lambda: app)))
-    named = [Variant(label=name, implementation=name) for name in ("rust-async", "node", "python-sync")]
-    one = lab(root, tmp_path, *named, Variant(label="again", implementation="node"))
+    again = Variant(label="again", implementation="node")
+    one = lab(root, tmp_path, *plain("rust-async", "node", "python-sync"), again)
     one.work = replace(one.work, first=["node"])
 
     def visit(label: str) -> None:
@@ -188,19 +173,14 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
         assert list(one.environments) == ["rust-async", "node", "python-sync", "again"]
 
 
-def test_without_a_first_trial_all_is_built_before(root: Path, tmp_path: Path) -> None:
-    one = lab(root, tmp_path, *(Variant(label=name, implementation=name) for name in ("rust-async", "node")))
-    runs = [one.prepared(variant.label) for variant in one.work.variants]
-    assert in_time(runs, []) == (runs, [])
-    assert in_time(runs, ["rust-async", "node"]) == (runs, [])
-
-
-def test_the_stack_is_that_of_the_run_with_the_latency_proxy(root: Path, tmp_path: Path) -> None:
-    """So its image is built before the first trial, whoever is in that."""
+def test_all_is_built_before_where_the_first_trial_needs_it(root: Path, tmp_path: Path) -> None:
+    """The stack is that of the run with the latency proxy, so its image is needed whoever is in the first trial."""
     far = Variant(label="far", implementation="rust-async", db_rtt_ms=5)
-    one = lab(root, tmp_path, far, Variant(label="node", implementation="node"))
-    runs = [one.prepared(variant.label) for variant in one.work.variants]
-    assert in_time(runs, ["node"]) == (runs, [])
+    one = lab(root, tmp_path, *plain("rust-async", "node"), far)
+    first, second, third = (one.prepared(variant.label) for variant in one.work.variants)
+    assert in_time([first, second], []) == ([first, second], [])
+    assert in_time([first, second], ["rust-async", "node"]) == ([first, second], [])
+    assert in_time([third, second], ["node"]) == ([third, second], [])
 
 
 # ---- data of its own ----
@@ -208,12 +188,11 @@ def test_the_stack_is_that_of_the_run_with_the_latency_proxy(root: Path, tmp_pat
 OWN = {key: b'{"id":%d,"name":"Of this study"}' % key for key in range(1, 101)}
 
 
-def test_the_salt_reaches_the_database(root: Path, tmp_path: Path) -> None:
-    one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
-    assert one.prepared("a").stack.variables["SALT"] == "", "as in the records of older versions"
-    one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
-    one.work = replace(one.work, request=one.work.request.model_copy(update={"salt": "77"}))
-    assert one.prepared("a").stack.variables["SALT"] == "77"
+@pytest.mark.parametrize("salt", ["", "77"])
+def test_the_salt_reaches_the_database(root: Path, tmp_path: Path, salt: str) -> None:
+    one = lab(root, tmp_path, *plain("node"))
+    one.work = replace(one.work, request=one.work.request.model_copy(update={"salt": salt}))
+    assert one.prepared("node").stack.variables["SALT"] == salt
 
 
 def test_every_variant_is_compared_with_what_the_database_has_written(

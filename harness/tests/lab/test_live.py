@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from harness_engine import FakeLab, made_trial, request, session
@@ -60,89 +61,97 @@ def measured(real: Catalog, results: Path, console: Console, lab: FakeLab | None
 
 def sample(at_s: float) -> Sample:
     usage = {
-        "app": Usage(0.8 * at_s, 0.0, 1),
-        "db": Usage(0.4 * at_s, 0.0, 1),
-        "loadgen": Usage(0.05 * at_s, 0.0, 1),
+        name: Usage(cores * at_s, 0.0, 1) for name, cores in (("app", 0.8), ("db", 0.4), ("loadgen", 0.05))
     }
-    proxies = {
-        "one": ProxyCounters(
-            **{**dict.fromkeys(ProxyCounters.__dataclass_fields__, 0), "responses_2xx": int(1000 * at_s)}
-        )
-    }
-    return Sample(at_s, usage, HostCpu(0, 0, 0, 1), None, None, proxies=proxies)
+    answered = ProxyCounters(int(1000 * at_s), 0, 0, 0, 0, 0)
+    return Sample(at_s, usage, HostCpu(0, 0, 0, 1), None, None, proxies={"one": answered})
+
+
+def shown(view: LiveView) -> str:
+    """What the view shows at this moment."""
+    to = io.StringIO()
+    Console(file=to, width=WIDTH).print(view.render())
+    return to.getvalue()
+
+
+def stopped(**options: Any) -> tuple[LiveView, io.StringIO]:
+    """A view that renders where it is asked to, and what it writes above itself."""
+    to = io.StringIO()
+    view = LiveView(Console(file=to, width=WIDTH, color_system=None, **options))
+    view.close()
+    return view, to
 
 
 def test_a_terminal_has_the_live_view(real: Catalog, tmp_path: Path) -> None:
     lab = FakeLab(verdicts={1: Verdict.VOID})
     seen = in_a_terminal(lambda console: measured(real, tmp_path, console, lab))
-    assert re.search(r"study +.* min left", seen)
-    assert re.search(r"made +closed: \S+ +1,000/s, p99 ", seen)
-    assert re.search(r"trials: .*\d void", seen)
+    for told in (r"study +.* min left", r"made +closed: \S+ +1,000/s, p99 ", r"trials: .*\d void"):
+        assert re.search(told, seen)
     assert "last: visit 1 was odd" in seen
     assert max(map(len, seen.splitlines())) <= WIDTH
 
 
 def test_the_view_tells_what_the_sampler_saw() -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=WIDTH, color_system=None)
-    view = LiveView(console)
-    view.close()
+    view, _ = stopped(force_terminal=True)
     view.expected(600)
     view.trial("block 2: rust-async")
     view.phase("open: rust-async, 500/s", 20)
     view.offered(500)
     view.sample(sample(1.0), sample(2.0))
     made = made_trial().windows[1]
-    long = made.model_copy(
-        update={"windows": dict.fromkeys(["a very long name of a variant " * 4], *made.windows.values())}
+    [window] = made.windows.values()
+    long = made.model_copy(update={"windows": {"a very long name of a variant " * 4: window}})
+    few = window.model_copy(
+        update={"response_time_ms": window.service_time_ms.model_copy(update={"p99": None})}
     )
-    few = next(iter(made.windows.values()))
-    few = few.model_copy(update={"response_time_ms": few.service_time_ms.model_copy(update={"p99": None})})
     for record in (made, long, WindowRecord(spec=made.spec, windows={"one": few})):
         view.measured(record)
-    shown = Console(file=io.StringIO(), width=WIDTH)
-    shown.print(view.render())
-    text = shown.file.getvalue()  # type: ignore[attr-defined]
-    assert "block 2: rust-async" in text
-    assert "about 10 min left" in text
-    assert re.search(r"20 s left +open: rust-async, 500/s", text)
-    assert re.search(r"offered +500/s", text)
-    assert re.search(r"achieved +1,000/s", text)
-    assert re.search(r"app 0.80 +db 0.40 +loadgen 0.05", text)
-    assert "p99 needs 10,000 answers" in text
+    text = shown(view)
+    for told in (
+        "block 2: rust-async",
+        "about 10 min left",
+        r"20 s left +open: rust-async, 500/s",
+        r"offered +500/s",
+        r"achieved +1,000/s",
+        r"app 0.80 +db 0.40 +loadgen 0.05",
+        "p99 needs 10,000 answers",
+    ):
+        assert re.search(told, text), told
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
 def test_the_title_of_a_trial_stands_once() -> None:
-    console = Console(file=io.StringIO(), width=WIDTH)
-    view = LiveView(console)
-    view.close()
-
-    def told() -> str:
-        console.print(view.render())
-        return str(console.file.getvalue())  # type: ignore[attr-defined]
-
+    view, above = stopped()
     view.trial("block 2: rust-async")
-    assert told().count("block 2: rust-async") == 1, "it heads the view"
-    shown = Console(file=io.StringIO(), width=WIDTH)
+    assert (shown(view).count("block 2"), above.getvalue().count("block 2")) == (1, 0), "it heads the view"
     view.note("  1,000/s, ok")
-    shown.print(view.render())
-    assert "block 2" not in shown.file.getvalue()  # type: ignore[attr-defined]
     view.note("  2,000/s, ok")
-    assert told().count("block 2: rust-async") == 2, "from here on it stands above what is told of it"
+    assert (shown(view).count("block 2"), above.getvalue().count("block 2")) == (0, 1), (
+        "above what is told of it"
+    )
 
 
 def test_elsewhere_there_are_plain_lines(real: Catalog, tmp_path: Path) -> None:
-    console = Console(file=io.StringIO(), width=WIDTH)
-    measured(real, tmp_path, console)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "\x1b" not in text
+    to = io.StringIO()
+    measured(real, tmp_path, Console(file=to, width=WIDTH))
+    text = to.getvalue()
     assert "block 1: " in text
     assert "  1,000/s, ok" in text
+    assert "\x1b" not in text
     assert "findings:" not in text
 
 
-def test_quiet_says_nothing(monkeypatch: pytest.MonkeyPatch, real: Catalog, tmp_path: Path) -> None:
-    def work(console: Console) -> None:
+def test_quiet_says_nothing_and_beside_json_there_are_lines(
+    monkeypatch: pytest.MonkeyPatch, real: Catalog, tmp_path: Path
+) -> None:
+    def kinds(console: Console) -> None:
+        monkeypatch.setattr(measure, "progress", console)
+        assert type(measure.view_for(as_json=True)) is Lines
+        live = measure.view_for(as_json=False)
+        live.close()
+        assert type(live) is LiveView
+
+    def quiet(console: Console) -> None:
         monkeypatch.setattr(measure, "progress", console)
         monkeypatch.setattr(options, "progress", console)
         options.be_quiet(True)
@@ -151,15 +160,5 @@ def test_quiet_says_nothing(monkeypatch: pytest.MonkeyPatch, real: Catalog, tmp_
         run(Bench, request("rust-async"), session(real, tmp_path, FakeLab(), view))
         view.close()
 
-    assert in_a_terminal(work) == ""
-
-
-def test_beside_json_there_are_lines_even_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    def work(console: Console) -> None:
-        monkeypatch.setattr(measure, "progress", console)
-        assert type(measure.view_for(as_json=True)) is Lines
-        live = measure.view_for(as_json=False)
-        live.close()
-        assert type(live) is LiveView
-
-    in_a_terminal(work)
+    in_a_terminal(kinds)
+    assert in_a_terminal(quiet) == ""

@@ -4,7 +4,7 @@ import io
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from harness_engine import request
@@ -12,7 +12,6 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab.application import Application
 from tandem.lab.case import VisitCase
 from tandem.lab.matrix import Square, SquareOutcome, order, reasons, sentence, square, table
 from tandem.lab.prepare import Prepared, VariantConditions, prepare
@@ -49,76 +48,64 @@ class FakeApplication:
         self.released += 1
 
 
-def tried(real: Catalog, folder: Path, app: FakeApplication, scenario: str, **unsupported: str) -> Square:
-    wanted = request(study="matrix", scenario=scenario)
-    app.prepared = prepare(real, wanted, wanted.variants[0], folder)
-    known = real.implementation("rust-async")
-    changed = known.unsupported.model_copy(update={"scenarios": unsupported})
-    app.prepared.case.implementation = known.model_copy(update={"unsupported": changed})
-    conditions = VariantConditions.of(real, wanted, wanted.variants[0])
-    return square(conditions, cast(Application, cast(Any, app)), real.scenarios[scenario])
-
-
 @pytest.mark.parametrize(
-    ("app", "outcome", "text"),
+    ("app", "scenario", "declined", "outcome", "text"),
     [
-        (FakeApplication(), SquareOutcome.OK, ""),
-        (FakeApplication(found=[WRONG]), SquareOutcome.WRONG, WRONG.text),
-        (FakeApplication(error="it broke"), SquareOutcome.FAILED, "it broke"),
+        (FakeApplication(), "index", {}, SquareOutcome.OK, ""),
+        (FakeApplication(), "idle", {}, SquareOutcome.OK, ""),
+        (FakeApplication(found=[WRONG]), "index", {}, SquareOutcome.WRONG, WRONG.text),
+        (FakeApplication(error="it broke"), "index", {}, SquareOutcome.FAILED, "it broke"),
+        (FakeApplication(status=404), "users", {"users": "why"}, SquareOutcome.UNSUPPORTED, "why"),
+        (
+            FakeApplication(),
+            "users",
+            {"users": "why"},
+            SquareOutcome.UNDECLARED,
+            "(why), but the answer is 200",
+        ),
     ],
 )
-def test_what_is_supported_has_to_be_right(
-    real: Catalog, tmp_path: Path, app: FakeApplication, outcome: SquareOutcome, text: str
+def test_what_is_supported_is_right_and_what_is_declined_is_absent(
+    real: Catalog,
+    tmp_path: Path,
+    app: FakeApplication,
+    scenario: str,
+    declined: dict[str, str],
+    outcome: SquareOutcome,
+    text: str,
 ) -> None:
-    found = tried(real, tmp_path, app, "index")
-    assert (found.outcome, found.text) == (outcome, text)
-    assert (app.asked, app.released) == (["index at proxy:8080"], 1)
-
-
-def test_what_is_declined_has_to_be_absent(real: Catalog, tmp_path: Path) -> None:
-    found = tried(real, tmp_path, FakeApplication(status=404), "users", users="many processes")
-    assert (found.outcome, found.text) == (SquareOutcome.UNSUPPORTED, "many processes")
-
-
-def test_an_undeclared_success_is_an_outcome_of_its_own(real: Catalog, tmp_path: Path) -> None:
-    found = tried(real, tmp_path, FakeApplication(status=200), "users", users="many processes")
-    assert found.outcome is SquareOutcome.UNDECLARED
-    assert "declared unsupported (many processes), but the answer is 200" in found.text
-
-
-def test_a_scenario_may_leave_the_proxy_out(real: Catalog, tmp_path: Path) -> None:
-    app = FakeApplication()
-    tried(real, tmp_path, app, "idle")
-    assert app.asked == ["idle at app:8080"]
+    wanted = request(study="matrix", scenario=scenario)
+    app.prepared = prepare(real, wanted, wanted.variants[0], tmp_path)
+    known = real.implementation("rust-async")
+    changed = known.unsupported.model_copy(update={"scenarios": declined})
+    app.prepared.case.implementation = known.model_copy(update={"unsupported": changed})
+    conditions = VariantConditions.of(real, wanted, wanted.variants[0])
+    asked: Any = app
+    found = square(conditions, asked, real.scenarios[scenario])
+    assert found.outcome is outcome
+    assert text in found.text
+    if not declined:
+        place = "app:8080" if scenario == "idle" else "proxy:8080"
+        assert (app.asked, app.released) == ([f"{scenario} at {place}"], 1)
 
 
 def test_what_changes_the_database_comes_last(real: Catalog) -> None:
     names = [scenario.name for scenario in order(real.scenarios)]
-    assert names[-1] == "note-write"
-    assert len(names) == len(real.scenarios)
+    assert (names[-1], len(names)) == ("note-write", len(real.scenarios))
 
 
-def test_the_table_and_its_reasons() -> None:
-    squares = [
+def test_the_table_its_reasons_and_its_sentence() -> None:
+    good = [
         Square("a", "index", SquareOutcome.OK, tier="core"),
         Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
-        Square("b", "index", SquareOutcome.FAILED, "it did not start"),
-        Square("b", "users", SquareOutcome.FAILED, "it did not start"),
     ]
+    failed = [Square("b", name, SquareOutcome.FAILED, "it did not start") for name in ("index", "users")]
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(table(squares), *reasons(squares), sep="\n")
+    console.print(table([*good, *failed]), *reasons([*good, *failed]), sep="\n")
     text = console.export_text()
     assert "a: users: unsupported: many processes" in text
     assert "b: index, users: failed: it did not start" in text
-    assert "–" in text
     assert re.search(r"│ a +│ core +│ ok", text)
-
-
-def test_the_sentence_counts_and_names_what_is_wrong() -> None:
-    squares = [
-        Square("a", "index", SquareOutcome.OK),
-        Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
-    ]
-    assert sentence(squares) == "2 cells of 1 implementation: 1 served, 1 declined with a reason"
-    wrong = [*squares, Square("b", "index", SquareOutcome.WRONG, "7")]
+    assert sentence(good) == "2 cells of 1 implementation: 1 served, 1 declined with a reason"
+    wrong = [*good, Square("b", "index", SquareOutcome.WRONG, "7")]
     assert sentence(wrong).endswith("1 not right, first b in index: wrong")

@@ -10,7 +10,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.errors import UsageError
 from tandem.hosts import Here
-from tandem.lab.prepare import check, prepare, scenario_of
+from tandem.lab.prepare import check, prepare
 from tandem.record.request import Conditions, Request, Variant
 
 
@@ -80,6 +80,7 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     made = prepare(real, wanted, of, tmp_path)
     assert (made.settings["DB_POOL_MAX"], made.settings["WORKERS"]) == ("4", "3")
     assert (made.case.scenario.name, made.case.scenario.connections) == ("recipe", 7)
+    assert real.scenarios["recipe"].connections != 7, "that of the repository is left as it is"
     assert (made.case.load_address, made.case.proxied) == ("app:8080", False)
     assert made.case.admitted == 9
     assert made.case.db_pool_usable == 4
@@ -89,38 +90,39 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     assert "IMPL=rust-async\n" in written
 
 
-def test_the_scenario_in_the_repository_is_left_as_it_is(real: Catalog) -> None:
-    of = variant(scenario_changes={"connections": 7})
-    assert scenario_of(real, asked(of), of).connections == 7
-    assert real.scenarios["recipes"].connections == 50
-
-
-def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path) -> None:
-    of = variant(db_rtt_ms=0)
+@pytest.mark.parametrize(("of", "told"), [(variant(db_rtt_ms=0), "0"), (variant(), "15")])
+def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path, of: Variant, told: str) -> None:
     wanted = asked(of, conditions=full(db_rtt_ms=15))
-    assert prepare(real, wanted, of, tmp_path).stack.variables["DB_RTT_MS"] == "0"
-    same = variant()
-    assert prepare(real, wanted, same, tmp_path).stack.variables["DB_RTT_MS"] == "15"
+    assert prepare(real, wanted, of, tmp_path).stack.variables["DB_RTT_MS"] == told
 
 
-def test_how_many_handlers_and_connections_there_are(real: Catalog, tmp_path: Path) -> None:
-    def case(of: Variant, **changes: Any) -> Any:
-        return prepare(real, asked(of, **changes), of, tmp_path).case
-
-    threads = case(variant("rust-sync", settings={"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}))
-    assert (threads.handler_threads, threads.db_pool_usable) == (6, 20), "each is told, whichever is scarce"
-    few = case(variant("python-sync", settings={"WORKERS": "8", "THREADS": "5", "DB_POOL_MAX": "3"}))
-    assert (few.workers, few.handler_threads, few.db_pool_usable) == (3, 15, 3), (
-        "no more start than there are connections"
-    )
-    odd = case(variant("falcon-sync", settings={"WORKERS": "3", "THREADS": "20", "DB_POOL_MAX": "20"}))
-    assert odd.db_pool_usable == 18, "each has six"
-    loop = case(variant("rust-async", settings={"WORKERS": "2", "DB_POOL_MAX": "20"}))
-    assert (loop.handler_threads, loop.db_pool_usable) == (None, 20)
-    assert case(variant("rust-async"), scenario="index").db_pool_usable is None
-    of = variant("rust-sync", settings={"WORKERS": "1", "THREADS": "3"})
-    held = {name: case(of, scenario=name).handler_threads for name in ("index", "users", "work", "recipes")}
-    assert held == {"index": None, "users": None, "work": 3, "recipes": 3}, "a page waits for nothing"
+@pytest.mark.parametrize(
+    ("implementation", "scenario", "settings", "threads", "usable"),
+    [
+        # Each is told, whichever is scarce; no more workers start than there are connections, and each has as many.
+        ("rust-sync", "recipes", {"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}, 6, 20),
+        ("python-sync", "recipes", {"WORKERS": "8", "THREADS": "5", "DB_POOL_MAX": "3"}, 15, 3),
+        ("falcon-sync", "recipes", {"WORKERS": "3", "THREADS": "20", "DB_POOL_MAX": "20"}, 60, 18),
+        ("rust-async", "recipes", {"WORKERS": "2", "DB_POOL_MAX": "20"}, None, 20),
+        ("rust-async", "index", {}, None, None),
+        # A page waits for nothing.
+        ("rust-sync", "index", {"WORKERS": "1", "THREADS": "3"}, None, None),
+        ("rust-sync", "users", {"WORKERS": "1", "THREADS": "3"}, None, None),
+        ("rust-sync", "work", {"WORKERS": "1", "THREADS": "3"}, 3, None),
+    ],
+)
+def test_how_many_handlers_and_connections_there_are(
+    real: Catalog,
+    tmp_path: Path,
+    implementation: str,
+    scenario: str,
+    settings: dict[str, str],
+    threads: int | None,
+    usable: int | None,
+) -> None:
+    of = variant(implementation, settings=settings)
+    case = prepare(real, asked(of, scenario=scenario), of, tmp_path).case
+    assert (case.handler_threads, case.db_pool_usable) == (threads, usable)
 
 
 # ---- stand-ins ----

@@ -1,17 +1,25 @@
-"""tandem.lab.provenance: hashes of what decides a run. The rest needs a running stack: test_end_to_end."""
+"""tandem.lab.provenance and images: hashes of what decides a run, and that one folder of measurements is about one set of
+programs."""
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from tandem.errors import TandemError
+from tandem.lab.images import PROGRAMS_FILE, identity, keep_programs
 from tandem.lab.provenance import LOCKS, TREES, hashes
 from tandem.lab.sources import has_changes
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for name in ("contract/a.sql", "contract/tests/b.py", "rust-async/Cargo.lock", "node/package-lock.json"):
+    for name in (
+        *("contract/a.sql", "contract/tests/b.py", "common/python/src/a.py", "common/rust/src/a.rs"),
+        *("rust-async/Cargo.lock", "node/package-lock.json"),
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     return tmp_path
@@ -19,49 +27,41 @@ def tree(tmp_path: Path) -> Path:
 
 def test_every_lock_file_and_tree_of_this_repository_has_a_hash(root: Path) -> None:
     found = hashes(root)
-    assert {f"{tree}/" for tree in TREES} <= found.keys()
     locks = {f.relative_to(root).as_posix() for name in LOCKS for f in root.glob(f"*/{name}")}
-    assert {
+    assert locks >= {
         "rust-async/Cargo.lock",
         "python-sync/uv.lock",
         "node/package-lock.json",
         "harness/uv.lock",
-    } <= locks
-    assert locks <= found.keys()
+    }
+    assert locks | {f"{tree}/" for tree in TREES} <= found.keys()
     assert {len(value) for value in found.values()} == {64}
 
 
-def test_a_changed_byte_changes_one_hash(tree: Path) -> None:
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ("contract/tests/b.py", {"contract/"}),
+        ("contract/a.sql", {"contract/"}),
+        ("rust-async/Cargo.lock", {"rust-async/Cargo.lock"}),
+        ("common/python/src/a.py", {"common/python/"}),
+        # What tools leave behind changes nothing.
+        ("contract/__pycache__/a.pyc", set()),
+        ("contract/tests/.pytest_cache/x", set()),
+    ],
+)
+def test_a_changed_byte_changes_one_hash(tree: Path, changed: str, named: set[str]) -> None:
     before = hashes(tree)
-    (tree / "contract/tests/b.py").write_text("other")
+    (tree / changed).parent.mkdir(parents=True, exist_ok=True)
+    (tree / changed).write_text("other")
     after = hashes(tree)
-    assert {name for name in before if before[name] != after[name]} == {"contract/"}
-    (tree / "rust-async/Cargo.lock").write_text("other")
-    assert {name for name in before if after[name] != hashes(tree)[name]} == {"rust-async/Cargo.lock"}
-
-
-def test_a_change_in_what_implementations_share_changes_the_hash_of_their_language(tree: Path) -> None:
-    for name in ("common/python/src/a.py", "common/rust/src/a.rs"):
-        (tree / name).parent.mkdir(parents=True)
-        (tree / name).write_text(name)
-    before = hashes(tree)
-    (tree / "common/python/src/a.py").write_text("other")
-    after = hashes(tree)
-    assert {name for name in before if before[name] != after[name]} == {"common/python/"}
+    assert {name for name in before if before[name] != after[name]} == named
 
 
 def test_a_renamed_file_changes_the_hash(tree: Path) -> None:
     before = hashes(tree)
     (tree / "contract/a.sql").rename(tree / "contract/c.sql")
     assert hashes(tree)["contract/"] != before["contract/"]
-
-
-def test_what_tools_leave_behind_changes_nothing(tree: Path) -> None:
-    before = hashes(tree)
-    for name in ("contract/__pycache__/a.pyc", "contract/tests/.pytest_cache/x"):
-        (tree / name).parent.mkdir(parents=True)
-        (tree / name).write_text("x")
-    assert hashes(tree) == before
 
 
 def test_results_are_no_change_of_the_sources(tree: Path) -> None:
@@ -74,3 +74,49 @@ def test_results_are_no_change_of_the_sources(tree: Path) -> None:
     assert has_changes(tree) is False
     (tree / "contract/a.sql").write_text("other")
     assert has_changes(tree) is True, "the control"
+
+
+# ---- programs ----
+
+
+def image(**changes: Any) -> Any:
+    """As python_on_whales tells of one."""
+    config: dict[str, Any] = {
+        "entrypoint": None,
+        "cmd": ["start"],
+        "env": ["A=1"],
+        "working_dir": Path("/"),
+        "user": "app",
+        "labels": {},
+    }
+    layers = changes.pop("layers", ["sha256:1", "sha256:2"])
+    return SimpleNamespace(
+        id="sha256:0", root_fs=SimpleNamespace(layers=layers), config=SimpleNamespace(**{**config, **changes})
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"labels": {"com.docker.compose.project": "tandem"}}, True),
+        ({"layers": ["sha256:1"]}, False),
+        ({"cmd": ["other"]}, False),
+        ({"env": ["A=2"]}, False),
+        ({"user": "root"}, False),
+    ],
+)
+def test_what_runs_is_the_program(change: dict[str, Any], same: bool) -> None:
+    assert (identity(image(**change)) == identity(image())) is same
+
+
+def test_a_folder_goes_on_with_the_same_programs_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    for programs in ({"db": "1", "node": "2"}, {"node-debug": "3"}, {"db": "1", "node-debug": "3"}):
+        keep_programs(folder, programs)
+    assert [path.name for path in folder.iterdir()] == [PROGRAMS_FILE]
+    with pytest.raises(TandemError, match=r"other programs: node changed since[^$]*without --resume"):
+        keep_programs(folder, {"db": "1", "node": "3"})
+    keep_programs(folder, {"db": "1", "node": "2"})  # the refused one is not kept
+    (folder / PROGRAMS_FILE).write_text('{"db":')
+    with pytest.raises(TandemError, match="cannot be read"):
+        keep_programs(folder, {"db": "1"})

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from harness_engine import environment_of
 
 from tandem.catalog.labs import Lab
 from tandem.engine.replay import differences
@@ -41,6 +43,11 @@ THREE = lab_of(a="db pgbouncer", b="app proxy", c="loadgen")
 EACH = lab_of(a="db", b="pgbouncer app", c="proxy loadgen")
 
 
+FAR = DIRECT | {"DATABASE_ADDRESS": "faults:6433"}
+SLOTS = FULL | {"SLOTS": "2"}
+DEALT = lab_of(a="db pgbouncer loadgen", b="app proxy", c="loadgen")
+
+
 def services(lab: Lab, host: str, variables: dict[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = overlay(lab, host, variables)["services"]
     return found
@@ -57,91 +64,86 @@ def test_only_what_is_asked_from_elsewhere_is_published_and_on_the_labs_address_
         ("a", "pgbouncer"): ["192.0.2.1:6432:6432"],
         ("b", "proxy"): ["192.0.2.2:8080:8080", "192.0.2.2:8081:8081"],
     }
-
-
-def test_services_elsewhere_have_their_usual_names() -> None:
-    assert services(THREE, "b", FULL)["app"]["extra_hosts"] == ["pgbouncer:192.0.2.1"]
-    assert services(THREE, "c", FULL)["loadgen"]["extra_hosts"] == ["proxy:192.0.2.2"]
-    assert "extra_hosts" not in services(THREE, "a", FULL)["pgbouncer"]
-    assert services(EACH, "b", FULL)["pgbouncer"]["extra_hosts"] == ["db:192.0.2.1"]
-
-
-def test_haproxy_is_told_where_an_application_on_another_host_is() -> None:
-    assert services(EACH, "c", FULL)["proxy"]["environment"] == {"APP_AT": "192.0.2.2:8200"}
-    assert "environment" not in services(THREE, "b", FULL)["proxy"]
-
-
-def test_no_folder_of_this_machine_is_mounted_there() -> None:
-    assert services(THREE, "c", FULL)["loadgen"]["volumes"] == ["/raw"]
-
-
-def test_generators_are_dealt_out_to_the_hosts_that_have_some() -> None:
-    both = lab_of(a="db pgbouncer loadgen", b="app proxy", c="loadgen")
-    assert [home(both, role).name for role in roles(3)] == ["a", "c", "a"]
-    assert [home(both, service).name for service in ("db", "faults", "proxy")] == ["a", "a", "b"]
-    assert [home(THREE, role).name for role in roles(2)] == ["c", "c"]
-    for host in ("a", "c"):
-        assert services(both, host, FULL)["loadgen"]["extra_hosts"] == ["proxy:192.0.2.2"]
-
-
-def test_each_host_has_its_own_cpus_for_generators() -> None:
-    told = {"a": ("db pgbouncer loadgen", "3"), "b": ("app proxy", ""), "c": ("loadgen", "0-1")}
-    hosts = {
-        name: {"engine": f"ssh://{name}", "address": ADDRESSES[name], "roles": its.split()}
-        | (
-            {"cpus": {"loadgen": cpus} | {role: str(n) for n, role in enumerate(its.split()[:-1])}}
-            if cpus
-            else {}
-        )
-        for name, (its, cpus) in told.items()
-    }
-    lab = Lab.model_validate({"name": "mine", "hosts": hosts})
-    assert [services(lab, host, FULL)["loadgen"]["cpuset"] for host in ("a", "c")] == ["3", "0-1"]
-
-
-def test_a_direct_topology_publishes_the_application_and_the_database() -> None:
-    assert services(THREE, "a", DIRECT)["db"]["ports"] == ["192.0.2.1:5432:5432"]
-    assert services(THREE, "b", DIRECT)["app"]["ports"] == ["192.0.2.2:8200:8080"]
-    assert services(THREE, "b", DIRECT)["proxy"]["ports"] == ["192.0.2.2:8081:8081"]
-
-
-def test_haproxy_has_a_port_for_each_application_that_is_up() -> None:
-    assert services(THREE, "b", FULL | {"SLOTS": "2"})["proxy"]["ports"] == [
-        f"192.0.2.2:{port}:{port}" for port in (8080, 8081, 8101, 8102)
-    ]
-    assert "ports" not in services(THREE, "b", FULL | {"SLOTS": "2"})["app"], "each of its own container's"
-    assert set(ports_asked("proxy", {"SLOTS": "2"})) >= {8404, 8101, 8102}
-    assert not set(ports_asked("proxy", {})) & {8101, 8102}
-    assert ports_asked("loadgen", {"SLOTS": "2"}) == ()
-
-
-FAR = DIRECT | {"DATABASE_ADDRESS": "faults:6433"}
-
-
-def test_the_latency_proxy_stands_beside_the_pooler() -> None:
-    assert services(THREE, "a", FAR)["faults"]["ports"] == ["192.0.2.1:6433:6433"]
-    assert services(THREE, "b", FAR)["app"]["extra_hosts"] == ["faults:192.0.2.1"]
-    assert "ports" not in services(THREE, "a", FAR)["db"], "nobody elsewhere asks it"
-    assert services(EACH, "b", FAR)["faults"] == {"extra_hosts": ["db:192.0.2.1"]}
-    assert services(EACH, "a", FAR)["db"]["ports"] == ["192.0.2.1:5432:5432"]
     assert not any("faults" in services(THREE, host, FULL) for host in THREE.hosts)
 
 
-def test_a_study_of_several_topologies_has_the_ports_of_all() -> None:
+@pytest.mark.parametrize(
+    ("lab", "variables", "host", "service", "key", "told"),
+    [
+        # Services elsewhere have their usual names.
+        (THREE, FULL, "b", "app", "extra_hosts", ["pgbouncer:192.0.2.1"]),
+        (THREE, FULL, "c", "loadgen", "extra_hosts", ["proxy:192.0.2.2"]),
+        (THREE, FULL, "a", "pgbouncer", "extra_hosts", None),
+        (EACH, FULL, "b", "pgbouncer", "extra_hosts", ["db:192.0.2.1"]),
+        (DEALT, FULL, "a", "loadgen", "extra_hosts", ["proxy:192.0.2.2"]),
+        (DEALT, FULL, "c", "loadgen", "extra_hosts", ["proxy:192.0.2.2"]),
+        # HAProxy is told where an application on another host is.
+        (EACH, FULL, "c", "proxy", "environment", {"APP_AT": "192.0.2.2:8200"}),
+        (THREE, FULL, "b", "proxy", "environment", None),
+        # No folder of this machine is mounted there.
+        (THREE, FULL, "c", "loadgen", "volumes", ["/raw"]),
+        # A direct topology publishes the application and the database.
+        (THREE, DIRECT, "a", "db", "ports", ["192.0.2.1:5432:5432"]),
+        (THREE, DIRECT, "b", "app", "ports", ["192.0.2.2:8200:8080"]),
+        (THREE, DIRECT, "b", "proxy", "ports", ["192.0.2.2:8081:8081"]),
+        # HAProxy has a port for each application that is up; each application's own is its container's.
+        (THREE, SLOTS, "b", "proxy", "ports", [f"192.0.2.2:{n}:{n}" for n in (8080, 8081, 8101, 8102)]),
+        (THREE, SLOTS, "b", "app", "ports", None),
+        # The latency proxy stands beside the pooler, and then nobody elsewhere asks the database.
+        (THREE, FAR, "a", "faults", "ports", ["192.0.2.1:6433:6433"]),
+        (THREE, FAR, "b", "app", "extra_hosts", ["faults:192.0.2.1"]),
+        (THREE, FAR, "a", "db", "ports", None),
+        (EACH, FAR, "b", "faults", "extra_hosts", ["db:192.0.2.1"]),
+        (EACH, FAR, "b", "faults", "ports", None),
+        (EACH, FAR, "a", "db", "ports", ["192.0.2.1:5432:5432"]),
+    ],
+)
+def test_what_a_service_of_a_host_is_given(
+    lab: Lab, variables: dict[str, str], host: str, service: str, key: str, told: object
+) -> None:
+    assert services(lab, host, variables)[service].get(key) == told
+
+
+def test_the_ports_at_which_the_harness_asks() -> None:
+    assert set(ports_asked("proxy", SLOTS)) >= {8404, 8101, 8102}
+    assert not set(ports_asked("proxy", {})) & {8101, 8102}
+    assert ports_asked("loadgen", SLOTS) == ()
+
+
+def test_generators_are_dealt_out_to_the_hosts_that_have_some() -> None:
+    assert [home(DEALT, role).name for role in roles(3)] == ["a", "c", "a"]
+    assert [home(DEALT, service).name for service in ("db", "faults", "proxy")] == ["a", "a", "b"]
+    assert [home(THREE, role).name for role in roles(2)] == ["c", "c"]
+
+
+def test_each_host_has_its_own_cpus_for_generators() -> None:
+    lab = DEALT.model_dump(mode="json")
+    for host in lab["hosts"].values():
+        del host["name"]
+    lab["hosts"]["a"]["cpus"] = {"db": "0", "pgbouncer": "1", "loadgen": "3"}
+    lab["hosts"]["c"]["cpus"] = {"loadgen": "0-1"}
+    made = Lab.model_validate(lab)
+    assert [services(made, host, FULL)["loadgen"]["cpuset"] for host in ("a", "c")] == ["3", "0-1"]
+
+
+@pytest.mark.parametrize("own", [FULL, DIRECT])
+def test_a_study_of_several_topologies_has_the_ports_of_all(own: dict[str, str]) -> None:
     routes = sites.written(
         (one["LOAD_ADDRESS"], one["DATABASE_ADDRESS"]) for one in (FULL, DIRECT, FAR, FULL)
     )
     assert routes == "app:8080>db:5432 app:8080>faults:6433 proxy:8080>pgbouncer:6432"
-    for own in (FULL, DIRECT):
-        told = {host: services(THREE, host, own | {"ROUTES": routes}) for host in THREE.hosts}
-        assert told["a"]["db"]["ports"] == ["192.0.2.1:5432:5432"]
-        assert told["a"]["pgbouncer"]["ports"] == ["192.0.2.1:6432:6432"]
-        assert told["a"]["faults"]["ports"] == ["192.0.2.1:6433:6433"]
-        assert told["b"]["app"]["ports"] == ["192.0.2.2:8200:8080"]
-        assert told["b"]["proxy"]["ports"] == ["192.0.2.2:8080:8080", "192.0.2.2:8081:8081"]
-        assert sorted(told["b"]["app"]["extra_hosts"]) == [
-            f"{service}:192.0.2.1" for service in ("db", "faults", "pgbouncer")
-        ]
+    told = {host: services(THREE, host, own | {"ROUTES": routes}) for host in THREE.hosts}
+    ports = {name: one["ports"] for host in told.values() for name, one in host.items() if "ports" in one}
+    assert ports == {
+        "db": ["192.0.2.1:5432:5432"],
+        "pgbouncer": ["192.0.2.1:6432:6432"],
+        "faults": ["192.0.2.1:6433:6433"],
+        "app": ["192.0.2.2:8200:8080"],
+        "proxy": ["192.0.2.2:8080:8080", "192.0.2.2:8081:8081"],
+    }
+    assert sorted(told["b"]["app"]["extra_hosts"]) == [
+        f"{service}:192.0.2.1" for service in ("db", "faults", "pgbouncer")
+    ]
 
 
 # ---- several hosts as one ----
@@ -179,18 +181,21 @@ def test_cpus_are_numbered_through() -> None:
     """Otherwise the first CPU of each host would be one to the judge, and its users would share it."""
     found = sites_of(THREE, 4, 2, 8)
     assert found.machines.cpus == 14
-    assert found.cpuset("db", "1-3") == "1,2,3"
-    assert found.cpuset("app", "0") == "4"
-    assert found.cpuset("proxy", "") == "4,5"
-    assert found.cpuset("loadgen", "0,7") == "6,13"
+    given = {"db": "1-3", "app": "0", "proxy": "", "loadgen": "0,7"}
+    assert [found.cpuset(*one) for one in given.items()] == ["1,2,3", "4", "4,5", "6,13"]
     assert ALONE.cpuset("app", "0") == "0"
 
 
-def test_a_service_has_its_hosts_address_elsewhere_and_its_own_at_home() -> None:
-    found = sites_of(THREE, 1, 1, 1)
-    assert found.seen_from("app", "172.18.0.5", "proxy") == "172.18.0.5"
-    assert found.seen_from("app", "172.18.0.5", "db") == "192.0.2.2"
-    assert ALONE.seen_from("app", "172.18.0.5", "db") == "172.18.0.5"
+@pytest.mark.parametrize(
+    ("of", "by", "seen"),
+    [
+        (sites_of(THREE, 1, 1, 1), "proxy", "172.18.0.5"),
+        (sites_of(THREE, 1, 1, 1), "db", "192.0.2.2"),
+        (ALONE, "db", "172.18.0.5"),
+    ],
+)
+def test_a_service_has_its_hosts_address_elsewhere_and_its_own_at_home(of: Any, by: str, seen: str) -> None:
+    assert of.seen_from("app", "172.18.0.5", by) == seen
 
 
 @pytest.mark.parametrize(
@@ -223,15 +228,12 @@ def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:80
     def service(inside: str) -> Service:
         return Service("id", "image", 1, "127.84.0.1", "", "", inside, HERE)
 
-    app = object.__new__(Application)
-    app.services = {
-        "app": service("10.0.0.5"),
-        "pgbouncer": service("10.0.0.6"),
-        "proxy": service("10.0.0.7"),
-    }
-    app.prepared = type("P", (), {"stack": OneStack(sites_of(lab, 1, 1, 1), slot)})()
-    app.case = type("C", (), {"load_address": load_address})()
-    return app
+    addresses = {"app": "10.0.0.5", "pgbouncer": "10.0.0.6", "proxy": "10.0.0.7"}
+    app: Any = object.__new__(Application)
+    app.services = {name: service(inside) for name, inside in addresses.items()}
+    app.prepared = SimpleNamespace(stack=OneStack(sites_of(lab, 1, 1, 1), slot))
+    app.case = SimpleNamespace(load_address=load_address)
+    return cast(Application, app)
 
 
 APART = lab_of(a="db pgbouncer", b="app", c="proxy loadgen")
@@ -283,15 +285,12 @@ class Group:
 
 
 def test_the_harness_is_the_sum_of_its_parts() -> None:
-    both = SeveralCgroups([Group(1.0), Group(2.0)])  # type: ignore[list-item]
-    assert both.usage() == Usage(3.0, 0.0, 200, 2.0)
-    assert both.resident_bytes() == 14
-    assert SeveralCgroups([Group(1.0), Group(6.0)]).usage().system_s is None  # type: ignore[list-item]
+    groups: Any = [Group(1.0), Group(2.0), Group(6.0)]
+    both = SeveralCgroups(groups[:2])
+    assert (both.usage(), both.resident_bytes()) == (Usage(3.0, 0.0, 200, 2.0), 14)
+    assert SeveralCgroups(groups[::2]).usage().system_s is None
     with pytest.raises(ValueError, match="numbers of one host"):
         both.thread_cpu_s()
-
-
-def test_a_group_of_no_host_is_an_error() -> None:
     far = RemoteObject(Caller("far", lambda: pytest.fail("it is asked")), Cgroup, 1)
     with pytest.raises(ValueError, match="of none of these hosts"):
         SeveralHosts([HERE]).usages({"app": far})
@@ -301,47 +300,31 @@ def test_a_group_of_no_host_is_an_error() -> None:
 
 
 def host_at(engine: str) -> Any:
-    hosts = {
-        name: {"engine": f"ssh://{name}", "address": at, "roles": ["loadgen"]}
-        for name, at in ADDRESSES.items()
-    }
-    hosts["a"] |= {"engine": engine, "roles": ["db", "pgbouncer", "app", "proxy", "loadgen"]}
-    return Lab.model_validate({"name": "mine", "hosts": hosts}).hosts["a"]
+    return THREE.hosts["a"].model_copy(update={"engine": engine})
 
 
 @pytest.mark.parametrize(
-    ("engine", "found"),
+    ("engine", "leads", "found"),
     [
-        ("ssh://me@a.example:2222", ("me@a.example", 2222)),
-        ("ssh://a.example", ("a.example", None)),
+        ("ssh://me@a.example:2222", "", ("me@a.example", 2222)),
+        ("ssh://a.example", "", ("a.example", None)),
+        ("context:mine", "ssh://me@b.example", ("me@b.example", None)),
+        ("context:mine", "tcp://b.example:2375", "its engine is at tcp://b.example:2375: .* over SSH"),
+        ("context:mine", "", "there is no Docker context mine"),
     ],
 )
-def test_an_ssh_address_is_what_ssh_takes(engine: str, found: tuple[str, int | None]) -> None:
-    assert destination(host_at(engine)) == found
-
-
-@pytest.mark.parametrize(
-    ("leads", "found"),
-    [
-        ("ssh://me@b.example", ("me@b.example", None)),
-        (
-            "tcp://b.example:2375",
-            "its engine is at tcp://b.example:2375: a lab's engines are reached over SSH",
-        ),
-        ("", "there is no Docker context mine"),
-    ],
-)
-def test_a_context_has_to_lead_to_ssh(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leads: str, found: Any
+def test_an_engine_is_reached_over_ssh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, leads: str, found: Any
 ) -> None:
+    """leads: where Docker says that a context leads to."""
     (tmp_path / "docker").write_text(f"#!/bin/sh\n[ -n '{leads}' ] || exit 1\necho '{leads}'\n")
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     if isinstance(found, tuple):
-        assert destination(host_at("context:mine")) == found
+        assert destination(host_at(engine)) == found
     else:
         with pytest.raises(UsageError, match=found):
-            destination(host_at("context:mine"))
+            destination(host_at(engine))
 
 
 def test_the_others_are_let_go_of_where_one_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,23 +347,13 @@ def test_the_others_are_let_go_of_where_one_is_not_reached(monkeypatch: pytest.M
 
 def test_a_report_names_each_host_and_a_replay_what_changed_of_it() -> None:
     def environment(kernel: str, clock_ms: float) -> Environment:
-        host: dict[str, Any] = {
-            "roles": "app, proxy",
-            "cpus": 4,
-            "cpu_model": "X",
-            "kernel": kernel,
-            "memory_bytes": 2**32,
-        }
-        empty: Any = {name: {} for name in ("images", "versions", "settings", "variables")}
-        told = {"work": {**host, "clock_ahead_ms": clock_ms}}
-        return Environment(
-            tandem_version="1", git_commit=None, git_dirty=None, host=host, hosts=told, **empty
-        )
+        host = {"cpus": 4, "cpu_model": "X", "kernel": kernel, "memory_bytes": 2**32, "roles": "app, proxy"}
+        return environment_of(host=host, hosts={"work": {**host, "clock_ahead_ms": clock_ms}})
 
     old, new = environment("6.1", 0.1), environment("6.2", 0.2)
     assert differences({"a": old}, {"a": new}) == [
         "host kernel changed: 6.1 -> 6.2",
         "work's kernel changed: 6.1 -> 6.2",
     ]
-    result: Any = type("R", (), {"environments": {"a": old}})()
+    result: Any = SimpleNamespace(environments={"a": old})
     assert machine(result) == "app, proxy: 4 × X, 4 GiB, Linux 6.1"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from harness_samples import there
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Exact
@@ -64,8 +65,7 @@ def test_it_asks_as_the_client_does(server: Server, client: Client) -> None:
     path, headers, body = server.asked[0]
     assert path.removeprefix("/api/v1/recipes/").removesuffix("/notes").isdecimal()
     assert {name.lower(): value for name, value in headers.items()} == client.sent_headers
-    assert client.scenario.body is not None
-    assert body == client.scenario.body.bytes()
+    assert body == there(client.scenario.body).bytes()
     assert {one.key for one in clients.told} <= set(client.scenario.expanded_ids)
 
 
@@ -102,8 +102,6 @@ def test_what_was_acknowledged_is_looked_for(client: Client) -> None:
         clients.answered(1, 5)
     assert {one.stored for one in clients.told} == {False}
 
-
-def test_what_the_look_met_is_raised(client: Client) -> None:
     def broken(body: bytes) -> bool:
         raise OSError("the database is gone")
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,129 +11,87 @@ from tandem.errors import TandemError
 from tandem.load.generator import OHA, Generator, Load, arguments, check_version, read_report
 from tandem.load.vegeta import VEGETA
 
+URL = "http://proxy:8080/api/v1/recipes"
+LOAD = Load(URL, 30, 50, 2, {"Cookie": "sessionid=1", "Accept": "*/*"})
 ALWAYS = ["oha", "--no-tui", "--worker-threads", "2", "-t", "10s", "-w", "-r", "0"]
-
-
-def load(rate_rps: int | None = None, urls: list[str] | None = None) -> Load:
-    return Load(
-        url="http://proxy:8080/api/v1/recipes",
-        duration_s=30,
-        connections=50,
-        threads=2,
-        headers={"Cookie": "sessionid=1", "Accept": "*/*"},
-        rate_rps=rate_rps,
-        urls=urls,
-    )
-
-
 WINDOW = [*ALWAYS, "-z", "30s", "-c", "50", "--output-format", "json"]
 FILES = ["-o", "/tmp/w.json", "--db-url", "/tmp/w.sqlite"]
 HEADERS = ["-H", "Cookie: sessionid=1", "-H", "Accept: */*"]
+ONE, TWO = SentBodies.of(b"[1]"), SentBodies.of(b"[1]", b"[2]")
+URLS = ["http://a/1", "http://a/2"]
 
 
-def test_a_closed_loop() -> None:
-    assert arguments(load(), "w") == [*WINDOW, *FILES, *HEADERS, "http://proxy:8080/api/v1/recipes"]
-
-
-def test_an_open_loop_is_corrected_for_latency() -> None:
-    """-q without --latency-correction suffers coordinated omission; the latter without -q is ignored."""
-    pace = ["-q", "500", "--latency-correction"]
-    assert arguments(load(500), "w") == [*WINDOW, *FILES, *pace, *HEADERS, "http://proxy:8080/api/v1/recipes"]
-
-
-def test_a_body_comes_from_a_file() -> None:
-    for option, bodies in (("-D", SentBodies.of(b"[1]")), ("-Z", SentBodies.of(b"[1]", b"[2]"))):
-        posted = replace(load(), method="POST", bodies=bodies)
-        body = ["-m", "POST", option, f"/tmp/body-{bodies.name}"]
-        assert arguments(posted, "w") == [
-            *WINDOW,
-            *FILES,
-            *body,
-            *HEADERS,
-            "http://proxy:8080/api/v1/recipes",
-        ]
-
-
-def test_many_urls_come_from_a_file() -> None:
-    found = arguments(load(urls=["http://a/1", "http://a/2"]), "w")
-    assert found == [*WINDOW, *FILES, *HEADERS, "--urls-from-file", "/tmp/w.urls"]
-
-
-def test_oha_as_a_generator() -> None:
-    assert OHA.inputs(load(), "w") == {}
-    assert OHA.inputs(load(urls=["http://a/1", "http://a/2"]), "w") == {"urls": "http://a/1\nhttp://a/2\n"}
-    assert OHA.arguments(load(500), "w") == arguments(load(500), "w")
+@pytest.mark.parametrize(
+    ("changes", "told", "target"),
+    [
+        ({}, [], [URL]),
+        # -q without --latency-correction suffers coordinated omission; the latter without -q is ignored.
+        ({"rate_rps": 500}, ["-q", "500", "--latency-correction"], [URL]),
+        ({"method": "POST", "bodies": ONE}, ["-m", "POST", "-D", f"/tmp/body-{ONE.name}"], [URL]),
+        ({"method": "POST", "bodies": TWO}, ["-m", "POST", "-Z", f"/tmp/body-{TWO.name}"], [URL]),
+        ({"urls": URLS}, [], ["--urls-from-file", "/tmp/w.urls"]),
+    ],
+)
+def test_the_command_line(changes: dict[str, Any], told: list[str], target: list[str]) -> None:
+    load = replace(LOAD, **changes)
+    assert arguments(load, "w") == [*WINDOW, *FILES, *told, *HEADERS, *target]
+    assert OHA.arguments(load, "w") == arguments(load, "w")
+    assert OHA.inputs(load, "w") == ({"urls": "http://a/1\nhttp://a/2\n"} if load.urls else {})
 
 
 def test_what_a_load_leaves_is_what_is_read() -> None:
     """The files that are copied home are those on the command line, for every generator."""
     generators: list[Generator] = [OHA, VEGETA]
     for generator in generators:
-        command = " ".join(generator.arguments(load(500), "w"))
+        command = " ".join(generator.arguments(replace(LOAD, rate_rps=500), "w"))
         for suffix in generator.suffixes:
             assert f"/tmp/w.{suffix}" in command or f'"$name.{suffix}"' in command
 
 
+OTHER, OLD, NONE = r"is not supported: 1\.x is\.", r"is too old: 1\.14 or newer", "did not report its version"
+
+
 @pytest.mark.parametrize(
-    ("text", "version"), [("oha 1.16.0", "1.16.0"), ("oha 1.14.0\n", "1.14.0"), ("oha 1.99.1-beta", "1.99.1")]
+    ("text", "version", "problem"),
+    [
+        ("oha 1.16.0", "1.16.0", ""),
+        ("oha 1.14.0\n", "1.14.0", ""),
+        ("oha 1.99.1-beta", "1.99.1", ""),
+        *((text, "", OTHER) for text in ("oha 2.0.0", "oha 2.0.1-beta", "oha 10.3.0")),
+        *((text, "", OLD) for text in ("oha 1.13.9", "oha 0.99.0", "1.9.0")),
+        *((text, "", NONE) for text in ("", "oha", "command not found", "oha 1.16")),
+    ],
 )
-def test_a_version_that_will_do(text: str, version: str) -> None:
-    assert check_version(text) == version
+def test_a_version_will_do_or_is_refused(text: str, version: str, problem: str) -> None:
+    if problem:
+        with pytest.raises(TandemError, match=problem):
+            check_version(text)
+    else:
+        assert check_version(text) == version
 
 
-@pytest.mark.parametrize("text", ["oha 2.0.0", "oha 2.0.1-beta", "oha 10.3.0"])
-def test_a_version_that_nobody_has_looked_at(text: str) -> None:
-    with pytest.raises(TandemError, match=r"is not supported: 1\.x is\."):
-        check_version(text)
-
-
-@pytest.mark.parametrize("text", ["oha 1.13.9", "oha 0.99.0", "1.9.0"])
-def test_a_version_that_is_too_old(text: str) -> None:
-    with pytest.raises(TandemError, match=r"is too old: 1\.14 or newer"):
-        check_version(text)
-
-
-@pytest.mark.parametrize("text", ["", "oha", "command not found", "oha 1.16"])
-def test_a_version_that_cannot_be_told(text: str) -> None:
-    with pytest.raises(TandemError, match="did not report its version"):
-        check_version(text)
-
-
-@pytest.mark.parametrize("name", ["closed", "open"])
-def test_a_real_summary(fixtures: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "statuses", "errors"),
+    [
+        ("closed", {"200": 192, "503": 8}, {}),
+        ("open", {"200": 192, "503": 8}, {}),
+        ("refused", {}, {"Connection refused (os error 111)": 4}),
+    ],
+)
+def test_a_real_summary(fixtures: Path, name: str, statuses: dict[str, int], errors: dict[str, int]) -> None:
     """oha calls all of them successes: its successRate is 1.0 with eight 503 among them."""
     report = read_report(fixtures / f"oha-{name}.json")
-    assert report.statusCodeDistribution == {"200": 192, "503": 8}
-    assert report.errorDistribution == {}
-    assert report.answered == 200
-    assert '"successRate": 1.0' in (fixtures / f"oha-{name}.json").read_text()
-
-
-def test_a_real_summary_of_a_dead_server(fixtures: Path) -> None:
-    report = read_report(fixtures / "oha-refused.json")
-    assert report.errorDistribution == {"Connection refused (os error 111)": 4}
-    assert report.answered == 0
+    assert (report.statusCodeDistribution, report.errorDistribution) == (statuses, errors)
+    assert report.answered == sum(statuses.values())
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "{",
-        "{}",
-        "[]",
-        "oha: error",
-        '{"statusCodeDistribution": {"200": "many"}}',
-        '{"errorDistribution": null}',
-    ],
-)
-def test_a_summary_that_cannot_be_read(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "closed.json"
-    file.write_text(text)
+    ["", "{", "{}", "[]", "oha: error", '{"statusCodeDistribution": {"200": "many"}}', '{"errorDistribution": null}', None],
+)  # fmt: skip
+def test_a_summary_that_cannot_be_read(tmp_path: Path, text: str | None) -> None:
+    """The last one is missing."""
+    if text is not None:
+        (tmp_path / "closed.json").write_text(text)
     with pytest.raises(TandemError, match=r"closed\.json: .* cannot be read"):
-        read_report(file)
-
-
-def test_a_summary_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(TandemError, match=r"none\.json: .* cannot be read"):
-        read_report(tmp_path / "none.json")
+        read_report(tmp_path / "closed.json")

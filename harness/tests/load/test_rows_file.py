@@ -1,6 +1,7 @@
 """tandem.load.rows.read_rows: a real file of oha 1.16, and files that are broken."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,16 @@ def test_a_real_open_loop_is_on_time(fixtures: Path) -> None:
     assert (load.response_s >= rows.end_s - rows.start_s - 0.005).all()
 
 
+def copy_of(fixtures: Path, file: Path, *statements: str) -> Path:
+    """A recording on which these statements ran."""
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes((fixtures / "oha-open.db").read_bytes())
+    if statements:
+        with closing(sqlite3.connect(file)) as database:
+            database.executescript(";".join(statements))
+    return file
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(TandemError, match="left no rows"):
         read_rows(tmp_path / "none.db")
@@ -50,49 +61,37 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [0, 50, 1000, 8192, 12_288])
 def test_a_truncated_file(fixtures: Path, tmp_path: Path, kept: int) -> None:
-    file = tmp_path / "short.db"
-    file.write_bytes((fixtures / "oha-open.db").read_bytes()[:kept])
+    file = copy_of(fixtures, tmp_path / "short.db")
+    file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(TandemError, match=r"short\.db: .* cannot be read"):
         read_rows(file)
 
 
 @pytest.mark.parametrize("column", ["start", "start_latency_correction", "end", "status", "len_bytes"])
 def test_a_missing_column(fixtures: Path, tmp_path: Path, column: str) -> None:
-    file = tmp_path / "old.db"
-    file.write_bytes((fixtures / "oha-open.db").read_bytes())
-    with sqlite3.connect(file) as database:
-        database.execute(f'alter table oha rename column "{column}" to other')
-    database.close()
+    file = copy_of(fixtures, tmp_path / "old.db", f'alter table oha rename column "{column}" to other')
     with pytest.raises(TandemError, match=column):
         read_rows(file)
 
 
 def test_a_file_without_a_request_has_no_rows(fixtures: Path, tmp_path: Path) -> None:
-    file = tmp_path / "empty.db"
-    file.write_bytes((fixtures / "oha-open.db").read_bytes())
-    with sqlite3.connect(file) as database:
-        database.execute("delete from oha")
-    database.close()
-    assert len(read_rows(file)) == 0
+    assert len(read_rows(copy_of(fixtures, tmp_path / "empty.db", "delete from oha"))) == 0
 
 
 @pytest.mark.parametrize("name", ["a%41b", "a#b", "a?b", "a b"])
 def test_signs_in_the_path_mean_nothing(fixtures: Path, tmp_path: Path, name: str) -> None:
-    file = tmp_path / name / "open.db"
-    file.parent.mkdir()
-    file.write_bytes((fixtures / "oha-open.db").read_bytes())
-    assert len(read_rows(file)) == 200
+    assert len(read_rows(copy_of(fixtures, tmp_path / name / "open.db"))) == 200
 
 
 def test_rows_come_in_the_order_of_the_pace(fixtures: Path, tmp_path: Path) -> None:
     """oha writes a row when the answer is there, so a slow first request is the last row."""
-    file = tmp_path / "shuffled.db"
-    file.write_bytes((fixtures / "oha-open.db").read_bytes())
-    with sqlite3.connect(file) as database:
-        database.execute("create table other as select * from oha order by random()")
-        database.execute("drop table oha")
-        database.execute("alter table other rename to oha")
-    database.close()
+    file = copy_of(
+        fixtures,
+        tmp_path / "shuffled.db",
+        "create table other as select * from oha order by random()",
+        "drop table oha",
+        "alter table other rename to oha",
+    )
     one, other = read_rows(fixtures / "oha-open.db"), read_rows(file)
     assert other.paced_s.tolist() == one.paced_s.tolist()
     assert other.end_s.tolist() == one.end_s.tolist()

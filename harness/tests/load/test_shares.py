@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tandem.analysis import histogram
 from tandem.errors import UsageError
-from tandem.load.generator import OHA, Load, Report
+from tandem.load.generator import OHA, Generator, Load, Report
 from tandem.load.rows import Rows, open_loop, times
 from tandem.load.shares import Dealt, deal, is_generator, merged, role, roles, split, summed
 from tandem.load.vegeta import VEGETA
@@ -20,23 +20,21 @@ GENERATORS = st.integers(1, 30)
 
 
 def load(connections: int, rate_rps: int | None = None) -> Load:
-    return Load(
-        url="http://proxy:8080/",
-        duration_s=30,
-        connections=connections,
-        threads=2,
-        headers={"cookie": "sessionid=1"},
-        rate_rps=rate_rps,
-    )
+    return Load("http://proxy:8080/", 30, connections, 2, {"cookie": "sessionid=1"}, rate_rps=rate_rps)
 
 
 # ---- dealing ----
 
 
-def test_one_generator_has_the_very_same_load() -> None:
-    for whole in (load(50), load(200, 500)):
-        [share] = deal(whole, OHA, 1)
-        assert (share.role, share.load, share.after_s) == ("loadgen", whole, 0.0)
+@pytest.mark.parametrize("whole", [load(50), load(200, 500)])
+def test_one_generator_has_the_very_same_load(whole: Load) -> None:
+    [share] = deal(whole, OHA, 1)
+    assert (share.role, share.load, share.after_s) == ("loadgen", whole, 0.0)
+    rows = make_rows(floats(0, 1, 2), floats(1, 2, 3))
+    found = merged([Dealt(rows, 0.0, None)])
+    for name in ("start_s", "end_s", "status", "length_bytes"):
+        assert (getattr(found, name) == getattr(rows, name)).all()
+        assert getattr(found, name).dtype == getattr(rows, name).dtype
 
 
 @PROPERTY
@@ -72,35 +70,28 @@ def test_phases_are_staggered_as_one_generator_would_pace(generators: int, each:
 
 def test_a_closed_loop_has_no_phases() -> None:
     assert [share.after_s for share in deal(load(50), OHA, 3)] == [0.0] * 3
+    assert split(50, 3) == [17, 17, 16], "the larger parts first"
 
 
 @pytest.mark.parametrize(
-    ("whole", "told"),
+    ("whole", "by", "told"),
     [
-        (load(2), "2 connections cannot be dealt out to 3 generators"),
-        (load(8, 2), "2 requests per second cannot be dealt out to 3 generators"),
+        (load(2), OHA, "2 connections cannot be dealt out to 3 generators"),
+        (load(8, 2), OHA, "2 requests per second cannot be dealt out to 3 generators"),
+        (load(50), WRK, "wrk leaves no rows"),
     ],
 )
-def test_fewer_than_one_for_each_is_refused(whole: Load, told: str) -> None:
+def test_what_cannot_be_dealt_out_is_refused(whole: Load, by: Generator, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        deal(whole, OHA, 3)
-
-
-def test_what_leaves_no_rows_is_refused() -> None:
+        deal(whole, by, 3)
+    assert len(deal(whole, by, 1)) == 1
     assert len(deal(load(50), VEGETA, 2)) == 2
-    with pytest.raises(UsageError, match="wrk leaves no rows"):
-        deal(load(50), WRK, 2)
-    assert len(deal(load(50), WRK, 1)) == 1
 
 
 def test_the_roles_of_generators() -> None:
     assert roles(3) == ["loadgen", "loadgen-2", "loadgen-3"]
     assert all(is_generator(role(number)) for number in (1, 2, 30))
     assert not any(is_generator(name) for name in ("app", "app loadgen", "proxy", "harness"))
-
-
-def test_a_whole_number_is_split_with_the_larger_parts_first() -> None:
-    assert split(50, 3) == [17, 17, 16]
 
 
 # ---- merging ----
@@ -130,14 +121,6 @@ def test_a_closed_loops_rows_are_all_there_in_the_order_of_time(
         for part in dealt
         for start, end, length in unsorted(part.rows)
     }
-
-
-def test_one_generators_rows_stay_as_they_are() -> None:
-    rows = make_rows(floats(0, 1, 2), floats(1, 2, 3))
-    found = merged([Dealt(rows, 0.0, None)])
-    for name in ("start_s", "end_s", "status", "length_bytes"):
-        assert (getattr(found, name) == getattr(rows, name)).all()
-        assert getattr(found, name).dtype == getattr(rows, name).dtype
 
 
 def test_no_generator_leaves_no_rows() -> None:
@@ -204,6 +187,5 @@ def test_counts_are_summed() -> None:
     one = Report(statusCodeDistribution={"200": 5, "503": 1}, errorDistribution={"timeout": 2})
     other = Report(statusCodeDistribution={"200": 7})
     found = summed([one, other])
-    assert found.statusCodeDistribution == {"200": 12, "503": 1}
-    assert found.errorDistribution == {"timeout": 2}
+    assert (found.statusCodeDistribution, found.errorDistribution) == ({"200": 12, "503": 1}, {"timeout": 2})
     assert (found.answered, found.answered_2xx) == (13, 12)

@@ -14,94 +14,77 @@ from tandem.record.window import Statement
 
 
 @pytest.fixture
-def statistics(fixtures: Path) -> str:
+def page(fixtures: Path) -> str:
+    """A real page of HAProxy's statistics."""
     return (fixtures / "haproxy.csv").read_text()
 
 
-def test_a_real_page_of_haproxy(statistics: str) -> None:
+COLUMNS = ["hrsp_2xx", "hrsp_1xx", "hrsp_3xx", "hrsp_4xx", "hrsp_5xx", "hrsp_other", "econ", "eresp", "qcur", "scur", "connect"]  # fmt: skip
+
+
+def test_each_counter_of_haproxy_has_its_column(page: str) -> None:
     """65 right answers and three errors went through; the statistics page's own requests are not among them."""
-    assert parse_csv(statistics) == ProxyCounters(
-        responses_2xx=65,
-        responses_other=3,
-        connection_errors=0,
-        response_errors=0,
-        queue_now=0,
-        in_flight_now=0,
-        connections_opened=2,
-    )
-
-
-def test_each_counter_of_haproxy_has_its_column(statistics: str) -> None:
-    names, *lines = statistics.removeprefix("# ").splitlines()
+    assert parse_csv(page) == ProxyCounters(65, 3, 0, 0, queue_now=0, in_flight_now=0, connections_opened=2)
+    names, *lines = page.removeprefix("# ").splitlines()
     columns = names.split(",")
     values = next(line for line in lines if line.startswith("app,BACKEND,")).split(",")
-    wanted = (
-        "hrsp_2xx",
-        "hrsp_1xx",
-        "hrsp_3xx",
-        "hrsp_4xx",
-        "hrsp_5xx",
-        "hrsp_other",
-        "econ",
-        "eresp",
-        "qcur",
-        "scur",
-        "connect",
-    )
-    for power, column in enumerate(wanted):
+    for power, column in enumerate(COLUMNS):
         values[columns.index(column)] = str(10**power)
-    found = parse_csv(
-        "\n".join([f"# {names}", *(v for v in lines if not v.startswith("app,")), ",".join(values), ""])
-    )
-    assert found == ProxyCounters(
-        responses_2xx=1,
-        responses_other=111110,
-        connection_errors=10**6,
-        response_errors=10**7,
-        queue_now=10**8,
-        in_flight_now=10**9,
-        connections_opened=10**10,
-    )
-
-
-def test_empty_columns_of_haproxy_are_nothing(statistics: str) -> None:
-    names, *_ = statistics.splitlines()
+    rest = [line for line in lines if not line.startswith("app,")]
+    found = parse_csv("\n".join([f"# {names}", *rest, ",".join(values), ""]))
+    assert found == ProxyCounters(1, 111110, *(10**power for power in range(6, 11)))
     empty = "app,BACKEND" + "," * (names.count(",") - 1)
-    assert parse_csv(f"{names}\n{empty}\n") == ProxyCounters(0, 0, 0, 0, 0, 0)
+    assert parse_csv(f"# {names}\n{empty}\n") == ProxyCounters(0, 0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("text", ["", "<html>503</html>"])
-def test_haproxy_without_the_backend(statistics: str, text: str) -> None:
+def test_haproxy_without_the_backend(page: str, text: str) -> None:
     with pytest.raises(KeyError):
-        parse_csv(text or statistics.replace("app,BACKEND,", "shop,BACKEND,"))
+        parse_csv(text or page.replace("app,BACKEND,", "shop,BACKEND,"))
+
+
+def test_each_of_several_applications_has_its_own_line_and_port() -> None:
+    head = (
+        "# pxname,svname,qcur,scur,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,hrsp_other,econ,eresp,connect"
+    )
+    lines = ["slots,slot-1,0,3,0,100,0,0,0,0,0,0,50", "slots,slot-12,0,4,0,7,0,0,0,0,0,0,51"]
+    text = "\n".join([head, *lines, "slots,BACKEND,0,7,0,107,0,0,0,0,0,0,101"])
+    assert parse_csv(text, slot("slot-1")).responses_2xx == 100
+    assert parse_csv(text, slot("slot-12")).connections_opened == 51
+    with pytest.raises(KeyError, match="slots/slot-2"):
+        parse_csv(text, slot("slot-2"))
+    assert (slot_port("slot-1"), slot_port("slot-24")) == (8101, 8124)
+    configured = (ROOT / "compose/proxy/haproxy.cfg").read_text()
+    assert f"bind :{slot_port('slot-1')}-{slot_port(f'slot-{SLOTS}')}" in configured
+    assert f"server-template slot- {SLOTS} " in configured
+    assert f"use-server slot-%[dst_port,sub({SLOTS_FROM_PORT})]" in configured
 
 
 # ---- PgBouncer ----
 
+
+def stats(database: str, queries: int, wait_us: int) -> dict[str, Any]:
+    return {"database": database, "total_query_count": queries, "total_wait_time": wait_us}
+
+
+def pool(database: str, user: str, waiting: int, active: int) -> dict[str, Any]:
+    return {"database": database, "user": user, "cl_waiting": waiting, "sv_active": active}
+
+
+def client(database: str, user: str, number: int) -> dict[str, Any]:
+    return {"database": database, "user": user, "addr": f"172.18.0.{number}"}
+
+
 CONSOLE: dict[str, list[dict[str, Any]]] = {
-    "SHOW STATS": [
-        {"database": "pgbouncer", "total_query_count": 23, "total_query_time": 0, "total_wait_time": 0},
-        {
-            "database": "tandem",
-            "total_query_count": 96228,
-            "total_query_time": 7014331,
-            "total_wait_time": 25265699,
-        },
-    ],
-    "SHOW POOLS": [
-        {"database": "pgbouncer", "user": "pgbouncer", "cl_waiting": 7, "sv_active": 7},
-        {"database": "tandem", "user": "app", "cl_waiting": 3, "sv_active": 20},
-        {"database": "tandem", "user": "other", "cl_waiting": 1, "sv_active": 2},
-    ],
+    "SHOW STATS": [stats("pgbouncer", 23, 0), stats("tandem", 96228, 25265699)],
+    "SHOW POOLS": [pool("pgbouncer", "pgbouncer", 7, 7), pool("tandem", "app", 3, 20), pool("tandem", "other", 1, 2)],
     "SHOW CLIENTS": [
-        {"database": "tandem", "user": "app", "addr": "172.18.0.5"},
-        {"database": "tandem", "user": "app", "addr": "172.18.0.5"},
-        {"database": "tandem", "user": "app", "addr": "172.18.0.7"},
-        {"database": "tandem", "user": "postgres", "addr": "172.18.0.7"},
-        {"database": "pgbouncer", "user": "postgres", "addr": "172.18.0.1"},
+        *(client("tandem", "app", number) for number in (5, 5, 7)),
+        client("tandem", "postgres", 7),
+        client("pgbouncer", "postgres", 1),
     ],
     "SHOW VERSION": [{"version": "PgBouncer 1.24.1"}],
-}
+}  # fmt: skip
 """The columns that are used, of a real console."""
 
 
@@ -121,54 +104,39 @@ class Console:
         self.closed = True
 
 
-@pytest.fixture
-def console(monkeypatch: pytest.MonkeyPatch) -> Console:
-    made = Console()
-    monkeypatch.setattr(psycopg, "connect", lambda *_, **__: made)
-    return made
-
-
-def test_the_counters_of_pgbouncer(console: Console) -> None:
+def test_what_the_console_of_pgbouncer_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections are counted by address, without the harness's own: it measures the way to a far database through the
+    same proxy as the application."""
+    console = Console()
+    monkeypatch.setattr(psycopg, "connect", lambda *_, **__: console)
     pooler = PgBouncer("address", "password")
-    assert pooler.read() == PoolerCounters(
-        queries=96228, wait_us=25265699, clients_waiting=4, servers_active=22
-    )
+    assert pooler.read() == PoolerCounters(96228, 25265699, clients_waiting=4, servers_active=22)
     assert pooler.version() == "PgBouncer 1.24.1"
+    assert pooler.connected() == {"172.18.0.5": 2, "172.18.0.7": 1}
+    for name in ("SHOW STATS", "SHOW POOLS"):
+        monkeypatch.setitem(CONSOLE, name, CONSOLE[name][:1])
+    assert pooler.read() == PoolerCounters(0, 0, 0, 0), "nobody used it yet"
     pooler.close()
     assert console.closed
-
-
-def test_connections_are_counted_by_address_without_the_harnesss_own(console: Console) -> None:
-    """The harness measures the way to a far database through the same proxy as the application."""
-    assert PgBouncer("address", "password").connected() == {"172.18.0.5": 2, "172.18.0.7": 1}
-
-
-def test_a_pgbouncer_that_nobody_used_yet(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CONSOLE, "SHOW STATS", CONSOLE["SHOW STATS"][:1])
-    monkeypatch.setitem(CONSOLE, "SHOW POOLS", CONSOLE["SHOW POOLS"][:1])
-    assert PgBouncer("address", "password").read() == PoolerCounters(0, 0, 0, 0)
 
 
 # ---- statements ----
 
 
 @pytest.mark.parametrize(
-    "sql",
+    ("sql", "same"),
     [
-        "select a\n  from b\n where c = $1;\n",
-        "SELECT a FROM b WHERE c = $1",
-        "  select a from\tb where c = $1 ; ",
-        "select a from b where c = $2",
-        "select a from b where c = 20",
-        "select a from b where c = 'note added'",
+        ("select a\n  from b\n where c = $1;\n", True),
+        ("SELECT a FROM b WHERE c = $1", True),
+        ("  select a from\tb where c = $1 ; ", True),
+        ("select a from b where c = $2", True),
+        ("select a from b where c = 20", True),
+        ("select a from b where c = 'note added'", True),
+        ("select a1 from b where c = $1", False),
     ],
 )
-def test_one_spelling_for_one_statement(sql: str) -> None:
-    assert normalise(sql) == "select a from b where c = ?"
-
-
-def test_different_statements_stay_different() -> None:
-    assert normalise("select a from b where c = $1") != normalise("select a1 from b where c = $1")
+def test_one_spelling_for_one_statement(sql: str, same: bool) -> None:
+    assert (normalise(sql) == "select a from b where c = ?") is same
 
 
 def test_calls_are_summed_by_the_contracts_names() -> None:
@@ -201,67 +169,38 @@ def test_what_drivers_write_in_their_own_ways_has_a_name(text: str, name: str) -
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "changes"),
     [
-        "SET synchronous_commit = off",
-        "set session synchronous_commit to 'off'",
-        "SET LOCAL synchronous_commit TO OFF",
-        "/* nothing to see */ SET synchronous_commit = off",
-        "-- nothing\nSET\n  work_mem = '1GB'",
-        "select set_config('synchronous_commit', 'off', false)",
-        "SELECT current_setting($1), pg_catalog.set_config($2, $3, $4)",
-        "update pg_settings set setting = 'off' where name = 'synchronous_commit'",
-        "ALTER ROLE app SET synchronous_commit = off",
-        "do $$ begin perform 1; end $$",
-        "set session characteristics as transaction isolation level serializable",
+        ("SET synchronous_commit = off", True),
+        ("set session synchronous_commit to 'off'", True),
+        ("SET LOCAL synchronous_commit TO OFF", True),
+        ("/* nothing to see */ SET synchronous_commit = off", True),
+        ("-- nothing\nSET\n  work_mem = '1GB'", True),
+        ("select set_config('synchronous_commit', 'off', false)", True),
+        ("SELECT current_setting($1), pg_catalog.set_config($2, $3, $4)", True),
+        ("update pg_settings set setting = 'off' where name = 'synchronous_commit'", True),
+        ("ALTER ROLE app SET synchronous_commit = off", True),
+        ("do $$ begin perform 1; end $$", True),
+        ("set session characteristics as transaction isolation level serializable", True),
+        # What the contract names, or what changes none.
+        ("SET TIME ZONE 'UTC'", False),
+        ("SET SESSION TIME ZONE 'UTC'", False),
+        ("SET TimeZone='UTC'", False),
+        ("SET client_encoding='UTF8'; ", False),
+        ("SET statement_timeout = '2s'", False),
+        ("BEGIN", False),
+        ("RESET ALL", False),
+        ("DISCARD ALL", False),
+        ("select id from settings", False),
+        ("insert into core_note (text) values ('set up, alter, do')", False),
     ],
 )
-def test_what_can_change_a_setting(text: str) -> None:
-    assert changes_setting(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "SET TIME ZONE 'UTC'",
-        "SET SESSION TIME ZONE 'UTC'",
-        "SET TimeZone='UTC'",
-        "SET client_encoding='UTF8'; ",
-        "SET statement_timeout = '2s'",
-        "BEGIN",
-        "RESET ALL",
-        "DISCARD ALL",
-        "select id from settings",
-        "insert into core_note (text) values ('set up, alter, do')",
-    ],
-)
-def test_what_the_contract_names_or_changes_none(text: str) -> None:
-    assert not changes_setting(text)
+def test_what_can_change_a_setting(text: str, changes: bool) -> None:
+    assert changes_setting(text) is changes
 
 
 def test_the_contracts_queries_differ_from_each_other(root: Path) -> None:
     folder = root / "contract/sql/queries"
-    queries = read_queries(folder)
-    assert sorted(queries.values()) == sorted(file.stem for file in folder.glob("*.sql"))
-    assert {"session", "recipe_random", "recipe_by_id"} <= set(queries.values())
-
-
-def test_each_of_several_applications_has_its_own_line_and_port() -> None:
-    heads = (
-        "# pxname,svname,qcur,scur,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,hrsp_other,econ,eresp,connect"
-    )
-    lines = ["slots,slot-1,0,3,0,100,0,0,0,0,0,0,50", "slots,slot-12,0,4,0,7,0,0,0,0,0,0,51"]
-    text = "\n".join([heads, *lines, "slots,BACKEND,0,7,0,107,0,0,0,0,0,0,101"])
-    assert parse_csv(text, slot("slot-1")).responses_2xx == 100
-    assert parse_csv(text, slot("slot-12")).connections_opened == 51
-    with pytest.raises(KeyError, match="slots/slot-2"):
-        parse_csv(text, slot("slot-2"))
-    assert (slot_port("slot-1"), slot_port("slot-24")) == (8101, 8124)
-
-
-def test_haproxy_has_a_port_for_each_slot() -> None:
-    """The configuration and the harness agree."""
-    text = (ROOT / "compose/proxy/haproxy.cfg").read_text()
-    assert f"bind :{slot_port('slot-1')}-{slot_port(f'slot-{SLOTS}')}" in text
-    assert f"server-template slot- {SLOTS} " in text
-    assert f"use-server slot-%[dst_port,sub({SLOTS_FROM_PORT})]" in text
+    names = sorted(read_queries(folder).values())
+    assert names == sorted(file.stem for file in folder.glob("*.sql"))
+    assert {"session", "recipe_random", "recipe_by_id"} <= set(names)

@@ -1,0 +1,154 @@
+"""tandem.probes: background, connection_ends, data_changes, disturbances and switches, on hosts that only count and on the
+real kernel."""
+
+import os
+import re
+import statistics
+import time
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from harness_places import ROOT
+from harness_samples import there
+
+from tandem.hosts import HERE
+from tandem.hosts.host import Usage
+from tandem.probes import connection_ends
+from tandem.probes.background import uneven_s
+from tandem.probes.connection_ends import EndsOfConnections
+from tandem.probes.data_changes import tables_in
+from tandem.probes.disturbances import DisturbanceProbe, meter_cpus
+from tandem.probes.postgres import read_texts
+from tandem.probes.switches import SwitchCounts, Switches, between
+
+
+def seen_share(pauses_s: list[float], period_s: float, share: float) -> float:
+    """How many of the samples find something there that is there for `share` of each period."""
+    moments = list(accumulate(pauses_s))
+    return sum((moment / period_s) % 1 < share for moment in moments) / len(moments)
+
+
+def test_looks_do_not_keep_step_with_what_they_watch() -> None:
+    pauses_s = [uneven_s(0.5) for _ in range(10_000)]
+    assert statistics.fmean(pauses_s) == pytest.approx(0.5, rel=0.02)
+    for period_s in (0.5, 0.5 / 7, 0.02):
+        assert seen_share(pauses_s, period_s, 0.7) == pytest.approx(0.7, abs=0.05)
+        assert seen_share([0.5] * 10, period_s + 1e-9, 0.7) in (0.0, 1.0), "even ones do"
+
+
+class Counting:
+    """A host on which connections come one by one; a look at the table of connections is counted."""
+
+    def __init__(self, broken: bool = False) -> None:
+        self.looks, self.broken = 0, broken
+
+    def cgroup(self, pid: int) -> "Counting":
+        return self
+
+    def thread_cpu_s(self) -> dict[int, float]:
+        return {1: time.monotonic() * 0.5, 2: 0.0}
+
+    def established(self, pid: int, *, local_port: int) -> int:
+        if self.broken:
+            raise FileNotFoundError("gone")
+        self.looks += 1
+        return self.looks
+
+    def threads(self, pid: int) -> int:
+        return 7
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    monkeypatch.setattr(connection_ends, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(connection_ends, "SPAN_S", 0.05)
+    host: Any = Counting(broken)
+    probe = EndsOfConnections(host, 1, [host.cgroup(2)], 3)
+    probe.start()
+    time.sleep(0.2)
+    if broken:
+        with pytest.raises(FileNotFoundError):
+            probe.stop()
+    else:
+        probe.stop()
+        assert (probe.seen.established, probe.seen.app_threads, host.looks) == (3, 7, 3)
+        assert probe.seen.generator_thread_cores == pytest.approx(0.5, rel=0.01)
+
+
+def test_the_generators_busiest_thread() -> None:
+    seen = {7: [(0.0, 1.0), (1.0, 1.5), (2.0, 2.0)], 8: [(0.0, 0.0), (2.0, 1.9)], 9: [(1.9, 5.0)]}
+    assert connection_ends.busiest(seen) == pytest.approx(0.95)
+    assert connection_ends.busiest({}) is None
+
+
+def test_the_tables_of_every_statement_exist() -> None:
+    """What the probe does to them is seen in tests/containers/test_conditions.py."""
+    known = set(re.findall(r"create table (\w+)", (ROOT / "contract/sql/schema.sql").read_text()))
+    named = {name: tables_in([text]) for name, text in read_texts(ROOT / "contract/sql/queries").items()}
+    assert all(tables and tables <= known for tables in named.values()), named
+    assert set().union(*named.values()) == known
+    assert named["recipe_by_id"] == {"core_recipe", "core_membership"}
+
+
+@pytest.mark.parametrize(
+    ("cpusets", "cpus"), [(("1", "0"), [0, 1]), (("2-3", "2,5"), [2]), (("", "0"), None), (("4",), [4])]
+)
+def test_a_meter_for_each_set(cpusets: tuple[str, ...], cpus: list[int] | None) -> None:
+    assert meter_cpus(*cpusets) == cpus
+
+
+def test_a_watch_of_this_very_process() -> None:
+    watch = DisturbanceProbe(HERE, os.getpid(), "0")
+    watch.start()
+    time.sleep(0.3)
+    watch.stop()
+    found = there(watch.part("any"))
+    before, after = found.clocks
+    assert after.monotonic_s - before.monotonic_s >= 0.3
+    assert (found.listen_overflows, found.oversleep is None) == (0, False)
+
+
+# ---- context switches ----
+
+BEFORE = SwitchCounts(cpu_s=1.0, threads_cpu_s={1: 0.5, 2: 0.5}, switches={1: 100, 2: 10})
+
+
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        # One that came in between began at nothing.
+        (SwitchCounts(4.0, {1: 1.5, 2: 0.5, 3: 2.0}, {1: 150, 2: 10, 3: 7}), 57),
+        # One that ended took its count with it; the group was charged for what it did.
+        (SwitchCounts(2.1, {1: 1.5}, {1: 150}), 50),
+        (SwitchCounts(2.2, {1: 1.5}, {1: 150}), None),
+    ],
+)
+def test_the_switches_of_threads_that_come_and_go(after: SwitchCounts, found: int | None) -> None:
+    assert between(BEFORE, after) == found
+
+
+class Group:
+    """One thread, whose counters grow by one with each look."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def usage(self) -> Usage:
+        self.looks += 1
+        return Usage(cpu_s=self.looks, throttled_s=0.0, anonymous_bytes=0)
+
+    def thread_cpu_s(self) -> dict[int, float]:
+        return {1: float(self.looks)}
+
+    def thread_switches(self) -> dict[int, int]:
+        return {1: 5 * self.looks}
+
+
+def test_each_application_has_its_own() -> None:
+    first, second = Group(), Group()
+    probe = Switches({"A": first, "B": second})  # type: ignore[dict-item]
+    probe.start()
+    second.looks += 2
+    probe.stop()
+    assert [probe.part(label).number for label in ("A", "B")] == [5, 15]
