@@ -29,22 +29,6 @@ METRICS = {
 }
 
 
-def prediction_coverage(records: Records) -> str:
-    """How often the interval for the next session holds it; how often a shifted one lies outside, alone and of a family."""
-    found = records.predictions().found
-    cells = {
-        (one.kind, one.sessions): "; ".join(
-            percent(share, 1) for share in (one.holds, one.shifted_outside, one.shifted_outside_in_family)
-        )
-        for one in found
-    }
-    sizes = sorted({one.sessions for one in found})
-    rows = [
-        (kind, *(cells[kind, size] for size in sizes)) for kind in dict.fromkeys(one.kind for one in found)
-    ]
-    return table(("scatter from session to session", *(f"{size} sessions" for size in sizes)), rows)
-
-
 def window_length(records: Records) -> str:
     """By how much doubling the measured seconds of one session moved its ratios."""
     found = records.window_length().found

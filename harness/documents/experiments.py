@@ -31,24 +31,33 @@ def claims(records: Records, folder: str, *further: str) -> str:
     return "\n\n".join([claims_table(first, *others), made(first), *(f"\\* {made(one)}" for one in others)])
 
 
+BRIEFLY = {"stands": "As published", "not decided": "Not decided"}
+"""Verdicts whose claims share a line: the report has their figures."""
+
+
 def claims_table(*results: Result[Reproduced]) -> str:
-    """Every claim once, from the first result that has it: what was published, what we found, and the verdict."""
+    """Every claim once, from the first result that has it: what is decided otherwise than published as a table, the rest by name."""
     found: dict[tuple[str | None, str | None], tuple[JudgedClaim, str]] = {}
     for number, result in reversed([*enumerate(results)]):
         found |= {
             (one.found.text, one.claim.host): (one, " \\*" * (number > 0))
             for one in result.conclusions.judged
         }
-    rows = [
-        (
-            f"{one.found.text} ({one.claim.host})" if one.claim.host else f"{one.found.text}",
-            "–" if one.found.published is None else f"{one.found.published:,.2f}",
-            times(one.found).removeprefix("× ").replace(" to ", "–"),
-            f"{judged(one)}{star}",
-        )
-        for one, star in found.values()
+    rows, named = [], {verdict: list[str]() for verdict in BRIEFLY}
+    for one, star in found.values():
+        text = f"{one.found.text} ({one.claim.host})" if one.claim.host else f"{one.found.text}"
+        verdict = judged(one)
+        if verdict.partition(" (")[0] in named:
+            named[verdict.partition(" (")[0]].append(text.replace("<", "&lt;") + star)
+            continue
+        published = "–" if one.found.published is None else f"{one.found.published:,.2f}"
+        ours = times(one.found).removeprefix("× ").replace(" to ", "–")
+        rows.append((text, published, ours, f"{verdict}{star}"))
+    heads = ("claim", "published ratio>", "ours (95 % interval)>", "verdict")
+    lines = [
+        f"{BRIEFLY[verdict]} ({len(texts)}): {'; '.join(texts)}." for verdict, texts in named.items() if texts
     ]
-    return table(("claim", "published ratio>", "ours (95 % interval)>", "verdict"), rows)
+    return "\n\n".join([table(heads, rows)] * bool(rows) + lines)
 
 
 # ---- claims that people quote ----

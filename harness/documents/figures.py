@@ -33,21 +33,15 @@ FIGURES: dict[str, Figure] = {
     "cell": reports.cell,
     "across": reports.across,
     "lasted": reports.lasted,
-    "contrast": reports.contrast,
-    "span": reports.span,
+    "contrasts": reports.contrasts,
     "value": reports.value,
     # published experiments
     "claims": experiments.claims,
     "sentence": experiments.sentence,
     "decided": deciding.decided,
-    "prediction-coverage": deciding.prediction_coverage,
     "window-length": deciding.window_length,
     "quoted": experiments.quoted,
     "pairs": pairs.all_pairs,
-    # the nightly's judge
-    "detection": nightly.detection,
-    "detection-family": nightly.family,
-    "detection-family-delays": nightly.family_delays,
     # the self-test
     "selftest-checks": selftest.checks,
     "selftest-count": selftest.number,

@@ -8,7 +8,6 @@ from typing import Any
 from rich.table import Table
 
 from benchmarks.detection import Detections
-from benchmarks.prediction import Predictions
 from benchmarks.window_length import WindowLength
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
@@ -36,7 +35,7 @@ NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 CLAIMS = "results/reference-claims"
 BENCHMARKS = "results/reference-benchmarks"
-PREDICTION, WINDOW_LENGTH = "prediction.json", "window-length.json"
+WINDOW_LENGTH = "window-length.json"
 
 
 class Records:
@@ -102,10 +101,6 @@ class Records:
             same = {one: [*ln_by_block(good, again, [reference], one).values()] for one in metrics}
             out.append((same, sum(lasts) / len(lasts)))
         return out
-
-    def predictions(self) -> Predictions:
-        """How well the interval for the next session holds, as harness/benchmarks/prediction.py found it."""
-        return Predictions.model_validate_json((self.root / BENCHMARKS / PREDICTION).read_text())
 
     def window_length(self) -> WindowLength:
         """What doubling the windows of a session moves, as harness/benchmarks/window_length.py found it."""

@@ -6,11 +6,9 @@ from typing import Any
 from rich.table import Table
 
 from documents.records import Records
-from tandem.facts.fact import counting, facts
-from tandem.record.window import Window
 from tandem.report.markdown import cells
 from tandem.report.markdown import table as markdown
-from tandem.wording import ratio_with_interval
+from tandem.wording import metric_told, ratio_with_interval
 
 
 def _positions(shown: Table, columns: list[str]) -> list[int] | None:
@@ -69,40 +67,34 @@ def across(records: Records, title: str, rows: str, columns: str, *folders: str)
         (f"`{folder}`", *(cell(records, folder, title, name, columns) for name in names))
         for folder in folders
     ]
-    return markdown(("record", *(f"{name}>" for name in names)), lines)
+    return markdown(("record", *(f"{name.replace(' & ', ', ')}>" for name in names)), lines)
 
 
-def contrast(records: Records, folder: str, metric: str, of: str) -> str:
+def contrasts(records: Records, settings: str, metrics: str, *folders: str) -> str:
+    """What settings change: a line for each record, whose folder is named after the baseline. settings, metrics: separated by ` + `."""
+    wanted = [(setting, metric) for setting in settings.split(" + ") for metric in metrics.split(" + ")]
+    names = [folder.rpartition("/")[2] for folder in folders]
+    lines = [
+        (
+            f"`{name}`",
+            *(_contrast(records, folder, metric, f"{name}:{setting}") for setting, metric in wanted),
+        )
+        for folder, name in zip(folders, names, strict=True)
+    ]
+    heads = (f"`{setting}`: {metric_told(metric)}>" for setting, metric in wanted)
+    return markdown(("implementation", *heads), lines)
+
+
+def _contrast(records: Records, folder: str, metric: str, of: str) -> str:
     """A variant's ratio to the baseline with its interval."""
     found = records.read(folder)[0].conclusions.contrasts
     one = next(one for one in found if (one.metric, one.of) == (metric, of))
     return ratio_with_interval(one.ratio, one.interval)
 
 
-def span(records: Records, folder: str, role: str, field: str, label: str = "", digits: str = "0") -> str:
-    """The least and the greatest over a record's good windows. role: `closed`, `open` or nothing for all. field: the place in a
-    window, such as `proxy.in_flight_mean`. label: one variant's."""
-    result, trials = records.read(folder)
-    names = {variant.label for variant in result.request.variants}
-    windows = [
-        one.window
-        for one in counting(facts(trials))
-        if one.label in ({label} if label else names) and role in ("", one.role)
-    ]
-    found = [value for window in windows if (value := _at(window, field)) is not None]
-    return f"{min(found):,.{digits}f} to {max(found):,.{digits}f}"
-
-
-def _at(window: Window, field: str) -> float | None:
-    value: Any = window
-    for name in field.split("."):
-        value = getattr(value, name, None)
-    return None if value is None else float(value)
-
-
 def value(records: Records, file: str, keys: str, digits: str = "0") -> str:
-    """A number of a JSON file in results/. keys: from the outermost, separated by dots."""
+    """A number of a JSON file in results/. keys: from the outermost, separated by dots; of a list the place, from 0."""
     found: Any = json.loads((records.root / "results" / file).read_text())
     for key in keys.split("."):
-        found = found[key]
+        found = found[int(key)] if isinstance(found, list) else found[key]
     return f"{found:,.{digits}f}"

@@ -148,9 +148,9 @@ def source(result: Result[Any]) -> tuple[str, str, str]:
     models = [str(one.host["cpu_model"]) for one in environments if one.host.get("cpu_model")]
     machine = SessionMachine(cpu_model=models[0] if models else None).plain_name
     commits = sorted({one.git_commit[:7] for one in environments if one.git_commit})
-    changed = " with changes" if any(one.git_dirty for one in environments) else ""
+    changed = ", changed" if any(one.git_dirty for one in environments) else ""
     commit = f"commit {' and '.join(commits)}{changed}" if commits else "commit not recorded"
-    return machine, f"{result.started_at:%-d %b %Y}", commit
+    return machine, f"{result.started_at:%Y-%m-%d}", commit
 
 
 def _under(records: Records, folder: str) -> str:

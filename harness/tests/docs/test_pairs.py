@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.pairs import PAIRS, dependencies, row
+from documents.pairs import PAIRS, row
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
 
@@ -29,7 +29,6 @@ def pair(tmp_path: Path) -> Path:
         folder = tmp_path / name
         folder.mkdir()
         (folder / "bench.toml").write_text(BENCH.format(model=model, driver=driver, workers=workers))
-        (folder / "Cargo.toml").write_text(f'[dependencies]\nserde = "1"\n{driver} = "2"\n')
     with (tmp_path / "x-async/bench.toml").open("a") as bench:
         bench.write('OFFLOAD = "a reason"\n')
     return tmp_path
@@ -38,16 +37,11 @@ def pair(tmp_path: Path) -> Path:
 def test_a_row_has_what_only_one_declares(pair: Path) -> None:
     assert row(pair, "x-sync", "x-async") == (
         "`x-sync`, `x-async`",
-        "stack: d; defaults: `WORKERS=1`; libraries: `d`",
-        "stack: d-async; defaults: `WORKERS=cpus`; settings that it lacks: `OFFLOAD`; libraries: `d-async`",
+        "stack: d; defaults: `WORKERS=1`",
+        "stack: d-async; defaults: `WORKERS=cpus`; settings that it lacks: `OFFLOAD`",
     )
     with pytest.raises(UsageError, match="names 'x-none', which has no bench"):
         row(pair, "x-sync", "x-none")
-
-
-def test_dependencies_of_a_python_project(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["falcon==4.0", "psycopg[c]==3.3"]\n')
-    assert dependencies(tmp_path) == {"falcon", "psycopg"}
 
 
 def test_the_pairs_are_implementations(real: Catalog) -> None:

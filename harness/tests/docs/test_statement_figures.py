@@ -109,7 +109,7 @@ def test_what_was_spent_is_the_defaults_of_the_present_version() -> None:
 def test_a_single_session_is_told_with_machine_day_commit_and_conditions() -> None:
     told = statements.one_session(REAL, "crossovers/python")
     assert told.startswith(
-        "one session, AMD EPYC, 23 Nov 2026, commit df7fb3b with changes, scenario recipes, full path"
+        "one session, AMD EPYC, 2026-11-23, commit df7fb3b, changed, scenario recipes, full path"
     )
     assert told.endswith("plan crossover")
     table = statements.single_sessions(REAL, "crossovers/python", "questions").splitlines()

@@ -1,4 +1,4 @@
-"""harness/benchmarks/detection.py and the figures that are made of it."""
+"""harness/benchmarks/detection.py: what is committed is what it finds."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -10,9 +10,7 @@ from harness_nights import night
 from harness_places import ROOT
 
 from benchmarks import detection
-from documents import nightly
 from documents.records import Records
-from tandem.catalog.catalog import Catalog
 from tandem.history import files
 from tandem.history.night import Line, Program
 
@@ -70,9 +68,3 @@ def test_a_family_raises_fewer_at_its_own_limit() -> None:
     rare = cast(int, found.nights["3.5"])
     assert found.at_limit is None or found.at_limit > 4 * rare
     assert rare < 10 < found.alone
-
-
-def test_the_tables_of_the_family(real: Catalog) -> None:
-    records = Records(real.root)
-    assert "(in use)" in nightly.family(records)
-    assert nightly.family_delays(records).count("\n") >= 4

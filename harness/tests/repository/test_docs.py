@@ -18,8 +18,10 @@ GIT = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
 PAGES = {str(page.relative_to(ROOT)): page.read_text() for page in pages(ROOT)}
 MEASURED = re.compile(r"× \d[\d,]*\.\d\d\b|\d/s\b")
 """A ratio or a rate as the figures write them."""
-OF_A_RECORD = ("table", "cell", "contrast", "span", "claims")
+OF_A_RECORD = ("table", "cell", "claims")
 """Figures of one record, which their first argument names; those of claims are of a published experiment."""
+OF_SEVERAL = {"across": 3, "contrasts": 2}
+"""Figures of several records, and from which argument these are named."""
 CAPTIONS = ("one-session", "single-sessions")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
@@ -73,8 +75,8 @@ def test_a_typed_rate_or_ratio_is_found() -> None:
 
 def quoted(name: str, arguments: list[str]) -> set[str]:
     """The records, below results/, of which a figure is."""
-    if name == "across":
-        return {*arguments[3:]}
+    if name in OF_SEVERAL:
+        return {*arguments[OF_SEVERAL[name] :]}
     below = "reference-experiments/" if name == "claims" else ""
     return {below + arguments[0]} if name in OF_A_RECORD else set()
 
