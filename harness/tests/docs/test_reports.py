@@ -83,9 +83,9 @@ def test_a_claim_of_a_row_that_failed_has_the_reason() -> None:
 def test_a_claim_comes_once_from_the_first_result_that_has_it() -> None:
     first, wide = (RECORDS.reproduction(name) for name in ("chatbot-pool", "chatbot-pool.wide"))
     told = experiments.claims_table(first, wide)
-    claims = [one.text.replace("<", "&lt;") for one in wide.conclusions.claims]
+    claims = [str(one.found.text).replace("<", "&lt;") for one in wide.conclusions.judged]
     assert all(text in told for text in claims)
-    assert told.count("\\*") == len(claims) - len(first.conclusions.claims)
+    assert told.count("\\*") == len(claims) - len(first.conclusions.judged)
 
 
 def test_a_claim_that_stands_as_published_is_named_and_has_no_row() -> None:
