@@ -28,7 +28,7 @@ from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.pictures import pictures
 
 DUET, SATURATED = "duet_cpu_us_per_request", "saturated_cpu_us_per_request"
-GOLDEN = Path(__file__).with_name("report.md")
+GOLDEN = Path(__file__).with_name("report.txt")
 A, B = (Variant(label=name, implementation=name) for name in "AB")
 
 
@@ -640,7 +640,7 @@ def test_the_curve_is_drawn_with_its_intervals() -> None:
 
 
 def test_the_report_is_the_golden_one() -> None:
-    """The deciding table first, then one for all rates, the roles, the others. report.md was read by a person; where this fails and
+    """The deciding table first, then one for all rates, the roles, the others. report.txt was read by a person; where this fails and
     the report is right, the test's own output is the next one."""
     blocks = at_rates()
     blocks[3].starts["B"].findings.append(finding("warning", "unclean-stop", "killed"))
