@@ -224,10 +224,10 @@ def status(
     return MOVED if stands or any(event.moved for event in asked_at_once) else 0
 
 
-type Measured = tuple[Result[Conclusions], list[Trial]]
+type MeasuredNight = tuple[Result[Conclusions], list[Trial]]
 
 
-def _measured(request: Request, resume: bool, as_json: bool) -> Measured:
+def _measured(request: Request, resume: bool, as_json: bool) -> MeasuredNight:
     newest = _finished(request) if resume else None
     if newest is not None:
         return newest
@@ -235,7 +235,7 @@ def _measured(request: Request, resume: bool, as_json: bool) -> Measured:
     return result, journal.trials()
 
 
-def _finished(request: Request) -> Measured | None:
+def _finished(request: Request) -> MeasuredNight | None:
     """The newest night of this request if it was measured to its end: a kill came after it, in a confirmation."""
     for file in sorted(cli.RESULTS.glob(f"*-{Nightly.name}-*/{BEGUN}"), reverse=True):
         try:

@@ -106,10 +106,6 @@ def verdict_of(trials: Sequence[Trial], label: str, good: int, needed: int = 1) 
             seen, own = _beside_others(trial, label)
             found.update(seen)
         reasons += [f"{trial.spec.key}: {text}" for text in own]
-        start = trial.starts.get(label)
-        if start is not None and start.refused:
-            found[Verdict.FAILED] += 1
-            reasons.append(f"{trial.spec.key}: {start.refused}")
     worst = next((v for v in (Verdict.FAILED, Verdict.INVALID) if found[v]), None)
     if worst is None and good >= needed:
         return Verdict.OK, []
@@ -120,6 +116,10 @@ def verdict_of(trials: Sequence[Trial], label: str, good: int, needed: int = 1) 
 def _beside_others(trial: Trial, label: str) -> tuple[list[Verdict], list[str]]:
     """The verdicts of a variant that was up beside others, and their reasons: those of its own windows."""
     seen, reasons = [], list[str]()
+    start = trial.starts.get(label)
+    if start is not None and start.refused:
+        seen.append(Verdict.FAILED)
+        reasons.append(start.refused)
     for record in trial.windows:
         window = record.windows.get(label)
         if record.refused and label in record.spec.variants:

@@ -107,7 +107,7 @@ class Terms:
 
 
 @dataclass
-class Start:
+class WarmStart:
     """What the windows of a warm start came to."""
 
     search: Search | Approach | None = None
@@ -125,12 +125,12 @@ class Start:
         return [(probe.rate_rps, probe.state is State.PASSED) for probe in counted]
 
 
-type Warm = Generator[WindowSpec, WindowRecord, Start]
+type Warm = Generator[WindowSpec, WindowRecord, WarmStart]
 
 
 def search(terms: Terms) -> Warm:
     """The start that finds a bracket."""
-    found = Start()
+    found = WarmStart()
     try:
         record = yield terms.closed()
         if record.only.verdict is Verdict.VOID:
@@ -158,7 +158,7 @@ def search(terms: Terms) -> Warm:
 
 def further(terms: Terms, rate_rps: int, trial: str) -> Warm:
     """A further fresh start, which begins at a rate. Two void probes at one rate end it, and no more."""
-    found = Start(Approach(rate_rps))
+    found = WarmStart(Approach(rate_rps))
     assert found.search is not None
     try:
         yield from _probes(terms, found.search, trial, found.probes)
@@ -193,7 +193,7 @@ def _probes(
 
 def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
     """The start that shows the behaviour at these loads. Nothing is measured after wrong answers."""
-    found = Start()
+    found = WarmStart()
     overload: WindowRecord | None = None
     try:
         for spec in windows:
@@ -216,7 +216,7 @@ def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
 class Course:
     """What a whole search came to."""
 
-    search: Start = field(default_factory=Start)
+    search: WarmStart = field(default_factory=WarmStart)
     starts: list[StartProbes] = field(default_factory=list)
     """Probes of each start that counts, the search's first."""
     confirmations: list[Judged] = field(default_factory=list)
@@ -261,7 +261,7 @@ def course(terms: Terms) -> Generator[list[TrialSpec], list[Trial], Course]:
     return found
 
 
-def _go_on(start: Start, trial: Trial) -> None:
+def _go_on(start: WarmStart, trial: Trial) -> None:
     """Raises Ended for what its windows or the trial around them end the study with."""
     if ended := start.ended or broken(trial):
         raise ended
@@ -282,7 +282,7 @@ def broken(trial: Trial) -> Ended | None:
 # ---- what was made before ----
 
 
-def replayed(start: Warm, trial: Trial) -> Start:
+def replayed(start: Warm, trial: Trial) -> WarmStart:
     """What a start came to whose windows were made. Raises TandemError for windows that would not have followed."""
     left = iter(trial.made)
     try:
@@ -295,7 +295,7 @@ def replayed(start: Warm, trial: Trial) -> Start:
     except StopIteration as end:
         for record in left:
             raise _unfit(trial, record, "no window would follow") from None
-        found: Start = end.value
+        found: WarmStart = end.value
         return found
     raise AssertionError("a start ends where it is told to")
 

@@ -17,7 +17,7 @@ from tandem.record.window import Verdict, Window
 LEAST_PAIRS = 3
 GENERATORS = OHA, VEGETA = "oha", "vegeta"
 Word = Literal["agree", "disagree", "undecided", "not compared"]
-type Pair = dict[str, Window]
+type WindowPair = dict[str, Window]
 """Generator -> its window; the two follow one another, at the same offered rate."""
 
 
@@ -78,7 +78,7 @@ class CrossChecked(Conclusions):
     """What speaks for the word."""
 
 
-def pairs_of(trial: Trial) -> list[Pair]:
+def pairs_of(trial: Trial) -> list[WindowPair]:
     """The pairs of a trial, as far as both windows were made."""
     found = []
     for specs in batched((one for one in trial.spec.windows if one.load == "open"), 2, strict=True):
@@ -88,12 +88,12 @@ def pairs_of(trial: Trial) -> list[Pair]:
     return found
 
 
-def is_disturbed(pair: Pair) -> bool:
+def is_disturbed(pair: WindowPair) -> bool:
     """Whether the host kept one of its windows from saying anything."""
     return any(one.severity == "void" for window in pair.values() for one in window.findings)
 
 
-def compared(metric: str, pairs: Sequence[Pair], variant: str = "") -> tuple[list[Estimate], Contrast]:
+def compared(metric: str, pairs: Sequence[WindowPair], variant: str = "") -> tuple[list[Estimate], Contrast]:
     """A metric by both generators. A metric that one side could not give in every pair, as with too few samples for a
     percentile, is not compared."""
     read = CRITERIA[metric].read
@@ -144,7 +144,7 @@ def means(metric: str, estimates: Sequence[Estimate]) -> list[float]:
 
 
 def conclude(
-    pairs: Sequence[Pair], estimates: Sequence[Estimate], contrasts: Sequence[Contrast]
+    pairs: Sequence[WindowPair], estimates: Sequence[Estimate], contrasts: Sequence[Contrast]
 ) -> tuple[Word, list[str]]:
     """The verdict over all metrics, and what speaks for it. Only pairs that were not disturbed are given.
 
@@ -176,7 +176,7 @@ def conclude(
     return ("agree" if words[RIGHT] == words[SERVICE_P50] == "agree" else "undecided"), reasons
 
 
-def disturbances(pairs: Sequence[Pair]) -> list[str]:
+def disturbances(pairs: Sequence[WindowPair]) -> list[str]:
     """What disturbed pairs: each kind once, with the first text."""
     by_generator = {name: _first_texts([pair[name] for pair in pairs], "void") for name in GENERATORS}
     return [f"left out: under {name} {text}" for name, own in by_generator.items() for text in own.values()]
@@ -192,7 +192,7 @@ def _first_texts(windows: Sequence[Window], severity: str) -> dict[str, str]:
     return found
 
 
-def _causes(pairs: Sequence[Pair]) -> list[str]:
+def _causes(pairs: Sequence[WindowPair]) -> list[str]:
     """How busy each generator and its CPUs were: what usually explains a difference."""
     out = []
     for name in GENERATORS:

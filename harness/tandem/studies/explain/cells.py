@@ -17,7 +17,7 @@ from tandem.record.request import Variant
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
 from tandem.studies.explain.conclusions import EXPLAINED, Cell, Modelled
-from tandem.studies.explain.shares import Fitted, Limits, fitted
+from tandem.studies.explain.shares import CellLimits, Fitted, fitted
 
 SHARED = ("generator", "generator-thread", "proxy", "faults")
 """Limits that are the laboratory's: a rate that one of them holds back is a lower bound."""
@@ -26,7 +26,7 @@ BEHIND = {"database", "pooler"}
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCell:
     """One cell as its starts found it."""
 
     variant: Variant
@@ -75,7 +75,7 @@ class Measured:
         return statistics.fmean(known) if known else None
 
 
-type Cells = dict[str, Measured]
+type Cells = dict[str, MeasuredCell]
 """By label."""
 
 
@@ -87,7 +87,7 @@ def measured(
     found = {}
     for one in variants:
         good = at_full_load(counting(every.get(one.label, [])))
-        found[one.label] = Measured(
+        found[one.label] = MeasuredCell(
             variant=one,
             trials=[trial for trial in trials if trial.spec.variants == [one.label]],
             starts=[(fact.block, fact.window) for fact in good],
@@ -112,12 +112,12 @@ def fits(cells: Cells) -> dict[str, Fitted]:
     return found
 
 
-def limits(cells: Cells) -> dict[str, Limits]:
+def limits(cells: Cells) -> dict[str, CellLimits]:
     """Of each metric. A rate that was held back would have been higher; of what a request costs nothing follows from that."""
     unknown = {label for label, cell in cells.items() if cell.verdict in (Verdict.INVALID, Verdict.VOID)}
     held_back = {label for label, cell in cells.items() if cell.held_back}
     behind = {label: cell.limit or "" for label, cell in cells.items() if cell.behind}
-    return {GOODPUT: Limits(held_back, behind, unknown), APP: Limits(unknown=unknown)}
+    return {GOODPUT: CellLimits(held_back, behind, unknown), APP: CellLimits(unknown=unknown)}
 
 
 def estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimate]:
@@ -141,7 +141,7 @@ def estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimate]:
             )
 
 
-def cell_of(measured: Measured, settings: dict[str, str], model: Modelled | None) -> Cell:
+def cell_of(measured: MeasuredCell, settings: dict[str, str], model: Modelled | None) -> Cell:
     """What is known of a cell besides its estimates. settings: effective ones."""
     rates = [math.log(window.goodput_rps) for window in measured.windows if window.goodput_rps]
     roles = dict.fromkeys(name for window in measured.windows for name in window.roles)

@@ -34,7 +34,7 @@ def step(start: str, end: str) -> Steps:
 
 
 @dataclass(frozen=True)
-class Limits:
+class CellLimits:
     """Labels of cells whose figures say less than others'."""
 
     held_back: Collection[str] = ()
@@ -45,7 +45,7 @@ class Limits:
     """Those that have no figures, though they can be measured."""
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = CellLimits()
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class _Table:
     """The shares of one table. level: the confidence of each of its intervals."""
 
     fit: Fitted
-    limits: Limits
+    limits: CellLimits
     level: float
 
     def bound(self, steps: Steps, behind: Collection[str] = ()) -> Bound | None:
@@ -206,7 +206,7 @@ def explanation(
     legs: Sequence[Leg],
     words: Sequence[dict[str, str]],
     found: Fitted | None,
-    limits: Limits = NO_LIMITS,
+    limits: CellLimits = NO_LIMITS,
     metric: str = GOODPUT,
 ) -> Explanation | None:
     """None where a leg cannot be walked from its beginning to its end. words: of A and B: factor or group -> what it is called."""

@@ -17,7 +17,16 @@ from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 from tandem.studies.explain import pictures as drawn
 from tandem.studies.explain import report as tables
-from tandem.studies.explain.cells import Cells, Measured, cell_of, estimates, fits, limits, measured, modelled
+from tandem.studies.explain.cells import (
+    Cells,
+    MeasuredCell,
+    cell_of,
+    estimates,
+    fits,
+    limits,
+    measured,
+    modelled,
+)
 from tandem.studies.explain.conclusions import Cell, Explained
 from tandem.studies.explain.conditions import CONDITIONS, LIMITS, check_path
 from tandem.studies.explain.design import ExplainOptions, check_groups, effective, legs
@@ -142,7 +151,7 @@ class Explain(Study[Explained]):
             source=self.asked.source,
         )
 
-    def _cell(self, cell: Measured, goodput_rps: float | None) -> Cell:
+    def _cell(self, cell: MeasuredCell, goodput_rps: float | None) -> Cell:
         """With the model beside it. goodput_rps: as it was fitted."""
         variant = cell.variant
         settings = effective(self.catalog, self.request, self.asked, variant)

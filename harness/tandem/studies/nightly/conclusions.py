@@ -19,7 +19,7 @@ from tandem.record.window import Finding, Verdict
 NIGHTLY_METRICS = ("duet_cpu_us_per_request", "goodput_rps")
 
 
-class Lines(NamedTuple):
+class NightLabels(NamedTuple):
     """The labels of the images that take part beside today's."""
 
     frozen: str
@@ -29,10 +29,10 @@ class Lines(NamedTuple):
     """The image that was frozen first; it takes part where that is another."""
 
 
-def beside(today: str) -> Lines:
+def beside(today: str) -> NightLabels:
     """The labels beside that of today's image."""
     frozen = f"{today}~frozen"
-    return Lines(frozen, second(frozen), f"{today}~first")
+    return NightLabels(frozen, second(frozen), f"{today}~first")
 
 
 def ratios_of(good: Good, today: str, metric: str) -> dict[Line, tuple[str, str, list[float]]]:

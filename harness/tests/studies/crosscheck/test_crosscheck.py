@@ -23,7 +23,7 @@ from tandem.studies.crosscheck.conclusions import (
     SERVICE_P50,
     VEGETA,
     CrossChecked,
-    Pair,
+    WindowPair,
     compared,
     conclude,
     disturbances,
@@ -58,26 +58,26 @@ def window(shift_ms: float = 0.0, **changes: Any) -> Window:
     return good_window("open", **{**moved, **changes})
 
 
-def pair(oha: Window, vegeta: Window) -> Pair:
+def pair(oha: Window, vegeta: Window) -> WindowPair:
     return {OHA: oha, VEGETA: vegeta}
 
 
-def pairs(shift_ms: float = 0.0, noise_ms: float = 0.02, number: int = 6) -> list[Pair]:
+def pairs(shift_ms: float = 0.0, noise_ms: float = 0.02, number: int = 6) -> list[WindowPair]:
     """Pairs with a little noise; vegeta's times are shifted."""
     draw = np.random.default_rng(1).normal(0, noise_ms, (number, 2))
     return [pair(window(float(a)), window(shift_ms + float(b))) for a, b in draw]
 
 
-def every(given: list[Pair]) -> tuple[list[Estimate], list[Contrast]]:
+def every(given: list[WindowPair]) -> tuple[list[Estimate], list[Contrast]]:
     found = [compared(name, given) for name in CRITERIA]
     return [one for both, _ in found for one in both], [contrast for _, contrast in found]
 
 
-def words(given: list[Pair]) -> dict[str, str | None]:
+def words(given: list[WindowPair]) -> dict[str, str | None]:
     return {one.metric: one.word for one in every(given)[1]}
 
 
-def judged(given: list[Pair]) -> tuple[str, list[str]]:
+def judged(given: list[WindowPair]) -> tuple[str, list[str]]:
     return conclude(given, *every(given))
 
 
