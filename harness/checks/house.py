@@ -5,11 +5,11 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 42_500,
-    "lines in harness/tests": 37_000,
-    "lines in harness/documents, benchmarks and checks": 6_200,
-    "words in documents": 97_500,
-    "files in results": 4_800,
+    "lines in harness/tandem": 41_000,
+    "lines in harness/tests": 33_500,
+    "lines in harness/documents, benchmarks and checks": 3_600,
+    "words in documents": 45_000,
+    "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""
 LINE = re.compile(r"(?ms)^- Budget: (.+?)(?=^- |^#|\Z)")
