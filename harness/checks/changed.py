@@ -13,6 +13,7 @@ from tandem.load.generators import GENERATORS
 
 TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")
 """Paths that every implementation is built with, verified by, or run on."""
+DAY_S = 24 * 3600
 BESIDES = ("contract/broken", "file-io", "harness", "harness/calibrated")
 """Folders of images that are neither implementations nor services."""
 
@@ -54,22 +55,28 @@ def touched(catalog: Catalog, paths: list[str]) -> list[str]:
     ]
 
 
-def proved(catalog: Catalog, paths: list[str]) -> list[str]:
+def proved(catalog: Catalog, paths: list[str] | None) -> list[str]:
     """The implementations that every run of all tests proves: an async one of each language, and those whose own sources
-    changed. A change of what all are run on is proved by these; the weekly run proves all. paths: files that changed."""
+    changed. A change of what all are run on is proved by these; the weekly run proves all. paths: files that changed; None:
+    that is not known, and all are proved."""
+    if paths is None:
+        return list(catalog.implementations)
     first: dict[str, str] = {}
     for name, found in catalog.implementations.items():
         if found.model == "async" and found.tier == "hardened":
             first.setdefault(found.language, name)
             if name == f"{found.language}-async":
                 first[found.language] = name
-    own = touched(catalog, [path for path in paths if not within(path, [*TOUCHES_ALL])])
+    own = touched(catalog, [path for path in paths if not within(path, [*TOUCHES_ALL, "*.md"])])
     return [name for name in catalog.implementations if name in {*first.values(), *own}]
 
 
-def recent(root: Path) -> list[str]:
-    """The files that differ from the main branch's, or where this is the main branch, from the commit before."""
-    return since(root, "origin/main") or since(root, "HEAD~1") or []
+def recent(root: Path) -> list[str] | None:
+    """The files that changed within a day before the newest commit, however many commits came at once; None where the clone
+    does not go back so far."""
+    newest = git(root, "log", "-1", "--format=%ct")
+    before = git(root, "rev-list", "-1", f"--before={int(newest) - DAY_S}", "HEAD") if newest else None
+    return since(root, before) if before else None
 
 
 def since(root: Path, commit: str) -> list[str] | None:

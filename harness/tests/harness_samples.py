@@ -8,6 +8,7 @@ from hypothesis import settings
 
 from tandem.judge.judge import Expectation, gates
 from tandem.load.rows import Floats, Rows
+from tandem.load.tool_result import SocketErrors, ToolResult
 from tandem.record.host import Hiccup, HostActivity
 from tandem.record.window import (
     Finding,
@@ -25,6 +26,14 @@ from tandem.record.window import (
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 """For property tests: the same examples every time, nothing written to disk."""
 
+TOOL_RESULT = ToolResult(
+    requests=100_000,
+    failed=0,
+    duration_s=10.0,
+    requests_rps=10_000.0,
+    latency_mean_ms=5.0,
+    socket_errors=SocketErrors(connect=0, read=0, write=0, timeout=0),
+)
 STATEMENTS = ["session", "recipe_random", "steps"]
 EXPECTED = Expectation(statements=STATEMENTS, proxied=True, db_pool_max=20)
 REQUESTS, PROBES = 12_000, 50

@@ -196,6 +196,10 @@ def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metr
     own, base = (
         at_full_load([one for one in table.get(line.trial_label, []) if one.good]) for line in (other, sync)
     )
+    if any(len({(one.made, one.round) for one in side}) < len(side) for side in (own, base)):
+        return (
+            None  # several windows of one start, under conditions that differ: their mean is of none of them
+        )
     found = ratio(own, base, AT_FULL_LOAD[metric])
     if found is None or found.ratio is None or found.interval is None:
         return None

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_samples import good_window
+from harness_samples import TOOL_RESULT, good_window
 from harness_windows import CORES, conditions, measured
 
 from tandem.judge import measure, second_opinion
@@ -14,15 +14,6 @@ from tandem.load.generator import Report
 from tandem.load.rows import no_rows
 from tandem.load.tool_result import SocketErrors, ToolResult
 from tandem.record.window import Finding, Statement, Verdict, Window
-
-RESULT = ToolResult(
-    requests=100_000,
-    failed=0,
-    duration_s=10.0,
-    requests_rps=10_000.0,
-    latency_mean_ms=5.0,
-    socket_errors=SocketErrors(connect=0, read=0, write=0, timeout=0),
-)
 
 
 def window(**changes: Any) -> Window:
@@ -40,7 +31,7 @@ def codes(told: ToolResult, made: Window) -> dict[str, str]:
 
 
 def test_a_good_second_opinion_has_no_findings(fixtures: Path) -> None:
-    assert codes(RESULT, window()) == {}
+    assert codes(TOOL_RESULT, window()) == {}
     stuck = wrk.parse((fixtures / "wrk-stuck.txt").read_text())
     assert codes(stuck, window()) == {"no-answers": "invalid"}
 
@@ -51,7 +42,9 @@ def test_a_connect_error_makes_it_invalid(fixtures: Path) -> None:
     found = judged(real, window())
     assert [f.code for f in found if f.severity == "invalid"] == ["connect-errors", "wrong-answers"]
     assert "304 connections" in found[0].text
-    one = RESULT.model_copy(update={"socket_errors": SocketErrors(connect=1, read=0, write=0, timeout=0)})
+    one = TOOL_RESULT.model_copy(
+        update={"socket_errors": SocketErrors(connect=1, read=0, write=0, timeout=0)}
+    )
     assert codes(one, window()) == {"connect-errors": "invalid", "wrong-answers": "warning"}
     assert verdict(judged(one, window())) is Verdict.INVALID
 
@@ -69,19 +62,19 @@ def test_a_connect_error_makes_it_invalid(fixtures: Path) -> None:
 def test_what_a_second_opinion_is_refused_for(
     changed: dict[str, int], made: dict[str, Any], code: str, severity: str
 ) -> None:
-    assert codes(RESULT.model_copy(update=changed), window(**made)) == {code: severity}
+    assert codes(TOOL_RESULT.model_copy(update=changed), window(**made)) == {code: severity}
 
 
 def test_checks_that_need_rows_do_not_apply() -> None:
     """No little, no exact count of answers: what an oha window would be invalid for."""
     counted = {"other": Statement(calls=10**6, rows=1)}
     made = window(little=None, rows_2xx=None).model_copy(update={"statements": counted, "requests": 0})
-    assert codes(RESULT, made) == {}
+    assert codes(TOOL_RESULT, made) == {}
 
 
 def test_a_disturbed_host_voids_a_second_opinion() -> None:
     host = window().host.model_copy(update={"steal_share": 0.3})
-    assert codes(RESULT, window(host=host)) == {"steal": "void"}
+    assert codes(TOOL_RESULT, window(host=host)) == {"steal": "void"}
 
 
 def told_window(told: ToolResult) -> Window:
@@ -91,10 +84,10 @@ def told_window(told: ToolResult) -> Window:
 
 
 def test_a_window_without_rows_has_the_tools_figures_and_the_counters() -> None:
-    made = told_window(RESULT.model_copy(update={"failed": 1_000}))
+    made = told_window(TOOL_RESULT.model_copy(update={"failed": 1_000}))
     assert (made.requests, made.good, made.failed) == (100_000, 99_000, {"wrong answers": 1_000})
     assert made.goodput_rps == pytest.approx(9_900)
     assert made.service_time_ms.mean == 5.0
     assert made.roles["app"].cpu_cores == pytest.approx(CORES["app"])
     assert (made.little, made.rows_2xx, made.service_time_hdr, made.per_second) == (None, None, None, None)
-    assert told_window(RESULT.model_copy(update={"requests": 0})).goodput_rps == 0
+    assert told_window(TOOL_RESULT.model_copy(update={"requests": 0})).goodput_rps == 0

@@ -94,6 +94,18 @@ def test_two_beside_a_third_are_compared_with_each_other(runs: Runs, found: Pair
     assert cost.ratio == pytest.approx(means["cpp-async"] / means["cpp-sync"], rel=0.05)
 
 
+def test_windows_of_one_start_that_may_differ_give_no_ratio_of_their_own(
+    runs: dict[str, Run], real: Catalog
+) -> None:
+    """The questions compare with falcon-sync, so of the other languages the page takes the ratio from the trials."""
+    run = runs["questions"]
+    twice = [trial.model_copy(update={"windows": trial.windows * 2}) for trial in run.trials]
+    for trials, languages in ((run.trials, {"cpp", "python", "rust"}), (twice, {"python"})):
+        made = replace(run, trials=trials)
+        found = [one for one in pairs(made, lines(made, kinds(real))) if one.question == "cost"]
+        assert {one.language for one in found} == languages
+
+
 def test_the_pair_whose_stack_differs_least_is_shown(found: Pairs) -> None:
     every = [pair for of in found.values() for pair in of]
     shown = {one.language: (one.sync.implementation, one.other.implementation) for one in best(every)["cost"]}

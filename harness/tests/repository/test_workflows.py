@@ -1,5 +1,6 @@
 """The workflows of .github: sound by zizmor, actions pinned by digest, what they call exists, matrices come from the harness."""
 
+import os
 import re
 import subprocess
 import sys
@@ -80,6 +81,28 @@ def test_every_run_proves_one_of_each_language_and_what_changed(real: Catalog) -
     }
     assert len(always) == len({real.implementations[name].language for name in always})
     assert {*changed.proved(real, ["rust-sync/src/main.rs"])} == {*always, "rust-sync"}
+    assert changed.proved(real, ["rust-sync/README.md"]) == always
+    assert changed.proved(real, None) == list(real.implementations), "a shallow clone knows of no change"
+
+
+def test_what_changed_is_all_that_a_day_brought(tmp_path: Path) -> None:
+    """Also where several commits came at once. Without a commit of before nobody knows."""
+
+    def commit(name: str, when: str) -> None:
+        (tmp_path / name).write_text(name)
+        git("add", name)
+        git("-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", name, when=when)
+
+    def git(*words: str, when: str = "") -> None:
+        dates = {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, env={**os.environ, **dates})
+
+    git("init", "-q")
+    commit("old", "2026-01-01T12:00:00+00:00")
+    assert changed.recent(tmp_path) is None
+    commit("new", "2026-01-10T12:00:00+00:00")
+    commit("newer", "2026-01-10T14:00:00+00:00")
+    assert changed.recent(tmp_path) == ["new", "newer"]
 
 
 def test_every_image_that_is_run_is_published(real: Catalog) -> None:

@@ -254,7 +254,7 @@ def test_the_burner_writes_down_what_it_used() -> None:
     assert {(line["share"], line["process"]) for line in lines} == {("0.50", 0), ("1.50", 0), ("1.50", 1)}
     own = [line for line in lines if line["share"] == "0.50"]
     # On a busy machine it gets less than it asks for, and never more.
-    assert 0 < sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) < 0.7
+    assert 0.1 < sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) < 0.7
 
 
 def test_the_burners_children_use_what_they_were_told() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_samples import PROPERTY, good_window, quiet_roles, role
+from harness_samples import PROPERTY, TOOL_RESULT, good_window, quiet_roles, role
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from tandem.analysis import histogram
 from tandem.hosts import psrecord
 from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.load import wrk
-from tandem.load.tool_result import SocketErrors, ToolResult
+from tandem.load.tool_result import ToolResult
 from tandem.record.request import Variant
 from tandem.record.trial import Start, WindowRecord
 from tandem.record.window import Window
@@ -30,16 +30,6 @@ from tandem.studies.reproduce.trials import (
     window_figures,
 )
 from tandem.studies.reproduce.windows import RowWindow
-
-TOLD = ToolResult(
-    requests=100_000,
-    failed=0,
-    duration_s=10.0,
-    requests_rps=10_000.0,
-    latency_mean_ms=5.0,
-    socket_errors=SocketErrors(connect=0, read=0, write=0, timeout=0),
-)
-
 
 # ---- figures ----
 
@@ -84,11 +74,12 @@ def test_the_peaks_of_a_log_as_published() -> None:
 
 def test_figures_of_a_tool() -> None:
     """Wrong answers are no goodput; what was not told is none."""
-    found = tool_figures(TOLD.model_copy(update={"failed": 1_000}), good_window(goodput_rps=9_900))
+    found = tool_figures(TOOL_RESULT.model_copy(update={"failed": 1_000}), good_window(goodput_rps=9_900))
     assert (found["goodput_rps"], found["errors"], found["connect_errors"]) == (9_900, 1_000, 0)
     assert found["p99_ms"] is None
     assert (
-        tool_figures(TOLD.model_copy(update={"requests": 0}), good_window())["app_cpu_us_per_request"] is None
+        tool_figures(TOOL_RESULT.model_copy(update={"requests": 0}), good_window())["app_cpu_us_per_request"]
+        is None
     )
 
 
@@ -132,7 +123,7 @@ def test_a_load_that_took_too_long(fixtures: Path) -> None:
     stuck = wrk.parse((fixtures / "wrk-stuck.txt").read_text())
     own, held = {"generator": "wrk", "connections": 8}, seen(established=8)
     assert codes(own, held, stuck, 5) == ["overrun"]
-    assert codes(own, held, TOLD) == []
+    assert codes(own, held, TOOL_RESULT) == []
     drill = {"generator": "drill", "connections": 8, "generator_options": {"requests": 9}}
     assert codes(drill, good_window(), stuck, 5) == [], "it opens connections when it needs them"
 
@@ -168,15 +159,15 @@ def limited(
 )
 def test_the_generator_is_named_where_it_is_the_limit(generator: float, app: float, tag: str) -> None:
     roles = quiet_roles(loadgen=role(generator, "3"), app=role(app, "4", busiest_thread_cores=app / 2))
-    assert limited(roles, generator, None) == limited(roles, generator, TOLD) == tag
+    assert limited(roles, generator, None) == limited(roles, generator, TOOL_RESULT) == tag
 
 
 def test_one_thread_of_a_generator_with_more_cores_is_a_limit() -> None:
     roles = quiet_roles(loadgen=role(1.0, "2-3", available=2), app=role(0.5, "4"))
-    assert limited(roles, 0.97, TOLD) == "generator-thread"
+    assert limited(roles, 0.97, TOOL_RESULT) == "generator-thread"
     assert (
-        limited(roles, 0.60, TOLD)
-        == limited(roles, None, TOLD)
+        limited(roles, 0.60, TOOL_RESULT)
+        == limited(roles, None, TOOL_RESULT)
         == limited(roles, 0.97, None)
         == "latency-bound"
     )
@@ -185,8 +176,8 @@ def test_one_thread_of_a_generator_with_more_cores_is_a_limit() -> None:
 def test_a_generator_that_keeps_requests_back_is_the_limit() -> None:
     """drill with a ramp-up: two iterations at a time, 1,458/s, 0.22 ms each, and no CPU busy."""
     roles = quiet_roles(loadgen=role(0.14, "3"), app=role(0.07, "4"))
-    ramped = TOLD.model_copy(update={"requests_rps": 1_458, "latency_mean_ms": 0.22})
-    full = TOLD.model_copy(update={"requests_rps": 1_458, "latency_mean_ms": 1.3})
+    ramped = TOOL_RESULT.model_copy(update={"requests_rps": 1_458, "latency_mean_ms": 0.22})
+    full = TOOL_RESULT.model_copy(update={"requests_rps": 1_458, "latency_mean_ms": 1.3})
     assert limited(roles, 0.14, ramped) == "generator"
     assert limited(roles, 0.14, full) == "latency-bound"
     busy = quiet_roles(loadgen=role(0.14, "3"), app=role(0.99, "4"))
