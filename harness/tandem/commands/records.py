@@ -95,7 +95,7 @@ def replace(folder: Path, new: Path, archives: Path) -> None:
     old = folder.with_name(f".{folder.name}.old")
     for left in (beside, old):
         shutil.rmtree(left, ignore_errors=True)
-    pack(new, beside, archives, commit_of(new))
+    pack(new, *read_folder(new)[1:], beside, archives, commit_of(new))
     for made, owner in ((beside, folder.parent), (archives, ROOT)):
         if made.exists():
             give(made, owner)
@@ -204,7 +204,7 @@ def records(
         bool,
         typer.Option(
             "--pack",
-            help="Bring results into the form in which they are committed: result.json and trials.jsonl.gz. All else goes into an archive.",
+            help="Bring results into the form in which they are committed: result.json and trials.jsonl.xz. All else goes into an archive.",
         ),
     ] = False,
     fetch_: Annotated[

@@ -1,26 +1,41 @@
-"""The committed form of a study's folder: its result and its trials, each in one file. All else goes into an archive elsewhere.
+"""The committed form of a study's folder: its result in one file, its environments and trials in another. All else goes into an
+archive elsewhere.
 
-The archive is a tar file in a fixed form, so the SHA-256 in the result can be checked however the files are brought back.
+The result names the SHA-256 of both. The archive is a tar file in a fixed form, however its files are brought back.
 """
 
+import base64
 import gzip
+import hashlib
 import json
+import lzma
+import re
 import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import file_digest
 from io import BufferedRandom
 from pathlib import Path
-from typing import IO
-
-from pydantic_core import to_json
+from typing import IO, Any
 
 from tandem.errors import TandemError
-from tandem.record.result import Environment, RawFiles, per_variant, shared_once
-from tandem.record.store import PACKED, RESULT, TRIALS, pack_trials, read_trials, write_atomically
+from tandem.record.result import (
+    SCHEMA_VERSION,
+    Environment,
+    RawFiles,
+    Result,
+    per_variant,
+    shared_once,
+)
+from tandem.record.store import PACKED, RESULT, TRIALS, explained, in_lines, write_atomically
+from tandem.record.trial import Trial
+
+HISTOGRAM, BARE_HISTOGRAM = re.compile(rb'(_hdr":")([^"]+)'), re.compile(rb'(_hdr":")([0-9a-f]+)')
+COOKIE = base64.b64decode("HISTFAAA")[:4]
+"""The first bytes of a histogram: HdrHistogram V2, compressed."""
 
 
 def raw_files(folder: Path) -> list[Path]:
@@ -58,24 +73,59 @@ def _archive(folder: Path, file: Path) -> str:
     return found
 
 
-def pack(folder: Path, into: Path, archives: Path, commit: str | None = None) -> None:
+def pack(
+    folder: Path,
+    result: Result[Any],
+    trials: Sequence[Trial],
+    into: Path,
+    archives: Path,
+    commit: str | None = None,
+) -> None:
     """Writes the committed form of a finished study into a new folder, and an archive of its raw files, if it has any.
 
-    archives: the folder of the archive. commit: one that has the raw files. Raises TandemError, naming the file, where a
-    trial cannot be read.
+    archives: the folder of the archive. commit: one that has the raw files.
     """
-    trials = read_trials(folder)
-    result = json.loads((folder / RESULT).read_text())
-    if result.get("raw") is None and raw_files(folder):
+    raw = result.raw
+    if raw is None and raw_files(folder):
         archives.mkdir(parents=True, exist_ok=True)
-        sha256 = _archive(folder, archives / archive_name(result["id"]))
-        result["raw"] = RawFiles(sha256=sha256, commit=commit).model_dump()
-    environments = per_variant(result["environments"])
-    every = {label: Environment.model_validate(one) for label, one in environments.items()}
-    result["environments"] = shared_once(every).model_dump(mode="json")
+        raw = RawFiles(sha256=_archive(folder, archives / archive_name(result.id)), commit=commit)
+    lines = [shared_once(result.environments), *trials]
+    text = b"".join(line.model_dump_json().encode() + b"\n" for line in lines)
+    packed = lzma.compress(HISTOGRAM.sub(_bare, text), preset=9 | lzma.PRESET_EXTREME)
+    of = hashlib.sha256(packed).hexdigest()
+    kept = result.model_copy(update={"environments": {}, "raw": raw, "packed_sha256": of})
+    written = {"schema_version": SCHEMA_VERSION, **kept.model_dump(mode="json", exclude_defaults=True)}
     into.mkdir()
-    write_atomically(into / RESULT, to_json(result, indent=1).decode() + "\n")
-    pack_trials(trials, into / PACKED)
+    (into / PACKED).write_bytes(packed)
+    write_atomically(into / RESULT, in_lines(written) + "\n")
+
+
+def unpack(file: Path, sha256: str | None) -> tuple[dict[str, Environment], list[Trial]]:
+    """The environments and the trials of a committed record. sha256: what its result names. Raises TandemError, naming the file, where
+    it has another or cannot be read."""
+    try:
+        packed = file.read_bytes()
+        if (found := hashlib.sha256(packed).hexdigest()) != sha256:
+            raise ValueError(f"its SHA-256 is {found}, and {RESULT} names {sha256}")
+        first, *lines = BARE_HISTOGRAM.sub(_whole, lzma.decompress(packed)).splitlines()
+        every = {name: Environment(**one) for name, one in per_variant(json.loads(first)).items()}
+        return every, [Trial.model_validate_json(line) for line in lines]
+    except (OSError, lzma.LZMAError, ValueError) as error:
+        raise TandemError(f"{file}: the trials cannot be read: {explained(error)}") from None
+
+
+# A histogram is compressed already, and then another compression finds nothing in it that it could shorten.
+
+
+def _bare(found: re.Match[bytes]) -> bytes:
+    """A histogram without its own compression, in hexadecimal digits."""
+    return found[1] + zlib.decompress(base64.b64decode(found[2])[8:]).hex().encode()
+
+
+def _whole(found: re.Match[bytes]) -> bytes:
+    """The histogram as a trial has it."""
+    compressed = zlib.compress(bytes.fromhex(found[2].decode()))
+    return found[1] + base64.b64encode(COOKIE + len(compressed).to_bytes(4, "big") + compressed)
 
 
 def bring_back(folder: Path, archive: IO[bytes], sha256: str) -> None:

@@ -1,23 +1,23 @@
 """Results on disk: one folder per study. A file is complete or not there."""
 
-import gzip
 import os
 import re
 import shutil
-import zlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from tandem.errors import TandemError
 from tandem.record.trial import Trial
 
 NEEDED_BYTES = 1 << 30
 """Free space below which a study does not start: rows and logs of the longest plan fit."""
-RESULT, TRIALS, PACKED = "result.json", "trials", "trials.jsonl.gz"
+RESULT, TRIALS, PACKED = "result.json", "trials", "trials.jsonl.xz"
 """A study keeps its trials in a folder, a file each; a committed record has one file of them, a line each."""
+OPENED = 2
+"""Levels of a JSON file that have a line for each key."""
 
 
 def write_atomically(file: Path, text: str) -> None:
@@ -34,9 +34,20 @@ def write_atomically(file: Path, text: str) -> None:
         raise TandemError(f"{file} cannot be written: {error.strerror}. Finished trials are kept.") from None
 
 
+def in_lines(value: Any, level: int = 0) -> str:
+    """JSON that people can read and git can compare: a line for each key of the outer levels, and for each object of their lists."""
+    end = "\n" + " " * level
+    if isinstance(value, dict) and value and level < OPENED:
+        parts = (f"{to_json(key).decode()}: {in_lines(part, level + 1)}" for key, part in value.items())
+        return f"{{{end} " + f",{end} ".join(parts) + f"{end}}}"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return f"[{end} " + f",{end} ".join(to_json(part).decode() for part in value) + f"{end}]"
+    return to_json(value).decode()
+
+
 def write_model(file: Path, model: BaseModel) -> None:
     """Writes a record. Raises TandemError, naming the file, where that cannot be done."""
-    write_atomically(file, model.model_dump_json(indent=1) + "\n")
+    write_atomically(file, in_lines(model.model_dump(mode="json")) + "\n")
 
 
 def file_name(name: str) -> str:
@@ -84,32 +95,11 @@ def explained(error: Exception) -> str:
 
 
 def read_trials(folder: Path) -> list[Trial]:
-    """Those of a study's folder, in order of time. Raises TandemError for a file that cannot be read."""
-    packed = folder / PACKED
-    found = (
-        _unpacked(packed)
-        if packed.exists()
-        else [read_trial(file) for file in (folder / TRIALS).glob("*.json")]
-    )
+    """The trials of a study's folder, in order of time. Raises TandemError for a file that cannot be read."""
+    found = [read_trial(file) for file in (folder / TRIALS).glob("*.json")]
     return sorted(found, key=lambda trial: (trial.started_at, trial.spec.key))
 
 
 def read_trial(file: Path) -> Trial:
     """A trial. Raises TandemError, naming the file, if it cannot be read."""
     return read_model(Trial, file, " Move it away to measure that trial again.")
-
-
-def _unpacked(file: Path) -> list[Trial]:
-    try:
-        lines = gzip.decompress(file.read_bytes()).splitlines()
-        if not lines:
-            raise ValueError("it is empty")
-        return [Trial.model_validate_json(line) for line in lines]
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise TandemError(f"{file}: the trials cannot be read: {explained(error)}") from None
-
-
-def pack_trials(trials: Sequence[Trial], file: Path) -> None:
-    """Writes trials into one file, a line each. The same trials give the same bytes."""
-    lines = "".join(f"{trial.model_dump_json()}\n" for trial in trials)
-    file.write_bytes(gzip.compress(lines.encode(), 9, mtime=0))

@@ -19,8 +19,9 @@ from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
 from tandem.errors import TandemError
 from tandem.facts.session import SessionRecord
+from tandem.record.packed import unpack
 from tandem.record.result import SCHEMA_VERSION, Result
-from tandem.record.store import RESULT, read_model, read_trials
+from tandem.record.store import PACKED, RESULT, read_model, read_trials
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 
@@ -86,8 +87,11 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
     file = folder / RESULT if folder.is_dir() else folder
     if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
-    kind, trials = study_of(file), read_trials(file.parent)
-    return kind, read_result(file), trials
+    kind, result, packed = study_of(file), read_result(file), file.with_name(PACKED)
+    if not result.packed_sha256 and not packed.exists():
+        return kind, result, read_trials(file.parent)
+    result.environments, trials = unpack(packed, result.packed_sha256)
+    return kind, result, trials
 
 
 def json_schema() -> dict[str, Any]:
@@ -105,7 +109,7 @@ def json_schema() -> dict[str, Any]:
         request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"enum": names}}}]}
         definition["properties"]["request"] = request
     titles: dict[type[BaseModel], str] = {
-        Trial: "a file of trials/, a line of trials.jsonl.gz",
+        Trial: "a file of trials/, a line of trials.jsonl.xz",
         SessionRecord: "a file of results/sessions/",
     }
     for written, title in titles.items():

@@ -5,8 +5,8 @@ from harness_places import ROOT
 from harness_samples import good_window, pooler, role, there
 
 from tandem.analysis.stack import Calibrated, Setup, calibrated, likely, off, parallel, predict, round_trips
-from tandem.record.store import read_trials
 from tandem.record.window import DbRtt, Verdict, Window
+from tandem.studies.registry import read_folder
 
 RECIPES = Setup(connections=50, pool=20)
 SETTINGS = {"WORKERS": "1", "DB_PERSISTENT": "1", "DB_PREPARE": "1"}
@@ -14,7 +14,7 @@ SETTINGS = {"WORKERS": "1", "DB_PERSISTENT": "1", "DB_PREPARE": "1"}
 
 def recorded(label: str) -> list[Window]:
     """The closed windows of the committed bench."""
-    trials = [one for one in read_trials(ROOT / "results/reference") if one.spec.variants == [label]]
+    trials = [one for one in read_folder(ROOT / "results/reference")[2] if one.spec.variants == [label]]
     return [w for trial in trials if trial.verdict is Verdict.OK for w in trial.of(label, "closed")]
 
 

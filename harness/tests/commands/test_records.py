@@ -40,7 +40,8 @@ def committed(real: Catalog, tmp_path: Path) -> Path:
     """A record, where committed ones are."""
     folder = tmp_path / "results/comparisons/mine"
     folder.parent.mkdir(parents=True)
-    pack(measured(real, tmp_path / "elsewhere"), folder, tmp_path / "archives")
+    new = measured(real, tmp_path / "elsewhere")
+    pack(new, *read_folder(new)[1:], folder, tmp_path / "archives")
     _, result, _ = read_folder(folder)
     store.write_model(folder / store.RESULT, result.model_copy(update={"id": "before"}))
     return folder
@@ -60,11 +61,12 @@ def test_every_committed_record_is_listed_with_what_it_takes(real: Catalog) -> N
 
 
 def test_what_this_harness_made_is_not_due(real: Catalog, committed: Path) -> None:
-    _, result, _ = read_folder(committed)
+    _, result, trials = read_folder(committed)
     for one in result.environments.values():
         one.hashes["harness/tandem/"] = "abc"
-    store.write_model(committed / store.RESULT, result)
     results = committed.parents[1]
+    shutil.rmtree(committed)
+    pack(committed, result, trials, committed, results)
     assert records.committed(real, results, committed, "abc").state == "measured by this harness"
     assert records.committed(real, results, committed, "def").state == "to measure again"
 

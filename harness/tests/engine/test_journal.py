@@ -243,7 +243,7 @@ def test_floats_are_written_with_six_digits(new: Journal) -> None:
     trial = made_trial(SPEC)
     trial.windows[0].only.goodput_rps = 1234.56789
     new.save(trial)
-    assert '"goodput_rps": 1234.57,' in (new.folder / TRIALS / "1-one.json").read_text()
+    assert '"goodput_rps":1234.57,' in (new.folder / TRIALS / "1-one.json").read_text()
 
 
 def test_the_owner_of_the_repository_gets_the_results(new: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

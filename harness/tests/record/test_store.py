@@ -1,28 +1,32 @@
 """tandem.record.store: a file is complete or not there; what cannot be read is named."""
 
 import errno
-import gzip
+import hashlib
 import json
+import lzma
 import os
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import pytest
-from harness_engine import environment_of, made_trial
+from harness_engine import environment_of, made_trial, request, result_of
 
+from tandem.analysis import histogram
 from tandem.errors import TandemError
 from tandem.record import shared
-from tandem.record.packed import pack
+from tandem.record.packed import pack, unpack
 from tandem.record.request import Conditions
-from tandem.record.result import per_variant, shared_once
+from tandem.record.result import Concluded, Conclusions, Result, per_variant, shared_once
 from tandem.record.store import (
     PACKED,
     RESULT,
     TRIALS,
     file_name,
-    pack_trials,
+    in_lines,
     read_model,
     read_trial,
     read_trials,
@@ -31,6 +35,7 @@ from tandem.record.store import (
     write_model,
 )
 from tandem.record.trial import Phase, Trial
+from tandem.record.window import Verdict
 
 
 def test_a_write_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -150,52 +155,80 @@ def study(tmp_path: Path) -> Path:
     for name, hour in (("1-b", 1), ("2-a", 0)):
         trial = made_trial()
         trial.spec.name, trial.started_at = name, datetime(2026, 1, 1, hour, tzinfo=UTC)
+        for record in trial.windows:
+            for window in record.windows.values():
+                window.service_time_hdr = histogram.encode(np.array([0.001, 0.25]))
         write_model(folder / TRIALS / f"{name}.json", trial)
-    environments = {label: environment_of(label).model_dump(mode="json") for label in ("node", "go")}
-    (folder / RESULT).write_text(json.dumps({"id": "mine", "small": 2.5e-8, "environments": environments}))
+    environments = {label: environment_of(label) for label in ("node", "go")}
+    found = Concluded(verdict=Verdict.OK, conclusions=Conclusions(notes=["short"]))
+    write_model(folder / RESULT, result_of(request("node", "go"), found, environments=environments))
     (folder / "raw").mkdir()
     (folder / "raw/app.log").write_text("ended\n")
     return folder
 
 
+def packed(study: Path, into: Path, archives: Path) -> Path:
+    pack(study, read_model(Result[Conclusions], study / RESULT), read_trials(study), into, archives)
+    return into
+
+
 def test_a_packed_study_has_the_same_trials_in_order_of_time(study: Path, tmp_path: Path) -> None:
-    pack(study, tmp_path / "packed", tmp_path / "archives")
-    found = read_trials(tmp_path / "packed")
-    assert found == read_trials(study)
-    assert [trial.spec.name for trial in found] == ["2-a", "1-b"]
-    assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == [RESULT, PACKED]
-    assert '"small": 2.5e-8,' in (tmp_path / "packed" / RESULT).read_text()
+    folder = packed(study, tmp_path / "packed", tmp_path / "archives")
+    assert sorted(file.name for file in folder.iterdir()) == [RESULT, PACKED]
+    old, new = (read_model(Result[Conclusions], at / RESULT) for at in (study, folder))
+    environments, trials = unpack(folder / PACKED, new.packed_sha256)
+    assert trials == read_trials(study)
+    assert [trial.spec.name for trial in trials] == ["2-a", "1-b"]
+    assert new.model_copy(update={"environments": environments, "packed_sha256": None, "raw": None}) == old
+    assert '\n   {"label":"go","implementation":"go"}\n' in (folder / RESULT).read_text(), "no defaults"
 
 
 def test_packing_is_the_same_every_time(study: Path, tmp_path: Path) -> None:
     for name in "ab":
-        pack(study, tmp_path / name, tmp_path / f"of-{name}")
+        packed(study, tmp_path / name, tmp_path / f"of-{name}")
         os.utime(study / "raw/app.log", (1, 1))
     one, other = ([file.read_bytes() for file in sorted(tmp_path.glob(f"*{name}/*"))] for name in "ab")
     assert one == other
     assert len(one) == 3
-    pack(tmp_path / "a", tmp_path / "again", tmp_path / "none")
-    assert (tmp_path / "again" / RESULT).read_text() == (tmp_path / "a" / RESULT).read_text()
-    assert not (tmp_path / "none").exists(), "its raw files are elsewhere already"
 
 
 @pytest.mark.parametrize(
-    "harm",
+    ("harm", "told"),
     [
-        lambda b: b"",
-        lambda b: b[:-30],
-        lambda b: b[:40] + b"?" + b[41:],
-        lambda b: b"{}",
-        lambda b: gzip.compress(gzip.decompress(b).replace(b'"verdict":"ok"', b'"verdict":"fine"')),
+        (lambda b: b"", "its SHA-256 is "),
+        (lambda b: b[:-30], "its SHA-256 is "),
+        (lambda b: lzma.compress(lzma.decompress(b).replace(b'"good":1', b'"good":2')), "its SHA-256 is "),
+        (None, "No such file"),
     ],
 )
-def test_packed_trials_that_were_harmed_are_named(study: Path, harm: Callable[[bytes], bytes]) -> None:
-    file = study / PACKED
-    pack_trials(read_trials(study), file)
-    assert read_trials(study)
-    file.write_bytes(harm(file.read_bytes()))
+def test_packed_trials_that_were_harmed_are_named(
+    study: Path, tmp_path: Path, harm: Callable[[bytes], bytes] | None, told: str
+) -> None:
+    file = packed(study, tmp_path / "packed", tmp_path / "archives") / PACKED
+    before = file.read_bytes()
+    sha256 = hashlib.sha256(before).hexdigest()
+    assert unpack(file, sha256), "the control"
+    file.unlink()
+    if harm is not None:
+        assert harm(before) != before
+        file.write_bytes(harm(before))
+    with pytest.raises(TandemError, match=f"^{re.escape(str(file))}: the trials cannot be read: .*{told}"):
+        unpack(file, sha256)
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", lzma.compress(b"{}\n{}\n"), lzma.compress(b"[")])
+def test_packed_trials_of_another_form_are_named(tmp_path: Path, text: bytes) -> None:
+    file = tmp_path / PACKED
+    file.write_bytes(text)
     with pytest.raises(TandemError, match=f"{PACKED}: the trials cannot be read: "):
-        read_trials(study)
+        unpack(file, hashlib.sha256(text).hexdigest())
+
+
+def test_json_in_lines_has_one_for_each_key_and_object() -> None:
+    value = {"a": {"b": [{"c": 1}, {"c": {"d": 2.5e-8}}], "e": []}, "f": {}, "g": [1, 2]}
+    text = in_lines(value)
+    assert json.loads(text) == value
+    assert [line.strip() for line in text.splitlines()][2:5] == ['"b": [', '{"c":1},', '{"c":{"d":2.5e-8}}']
 
 
 # ---- what environments share ----

@@ -32,7 +32,7 @@ def test_every_figure_is_what_the_records_say() -> None:
 
 def test_git_keeps_two_files_of_a_record() -> None:
     records = [folder.relative_to(ROOT) for folder in folders(ROOT / "results")]
-    kept = [f"{folder}/{name}" for folder in records for name in ("result.json", "trials.jsonl.gz")]
+    kept = [f"{folder}/{name}" for folder in records for name in ("result.json", "trials.jsonl.xz")]
     others = [f"{records[0]}/{name}" for name in ("raw/1/app.log", "trials/1.json", "request.json", "a.svg")]
     others.append("results/20260101-000000-bench/result.json")
     command = [*GIT, "check-ignore", *kept, *others]

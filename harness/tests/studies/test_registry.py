@@ -1,6 +1,5 @@
 """tandem.studies.registry: what is read, what is refused, and the schema of all of it."""
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,9 @@ REFERENCE = ROOT / "results/reference"
 
 
 def result_file(folder: Path, **changes: Any) -> Path:
-    told = {**json.loads((REFERENCE / RESULT).read_text()), **changes}
+    """A result whose trials nobody kept."""
+    told = {"packed_sha256": None, **changes}
+    told = {**json.loads((REFERENCE / RESULT).read_text()), **told}
     file = folder / RESULT
     file.write_text(json.dumps({name: value for name, value in told.items() if value is not None}))
     return file
@@ -69,6 +70,17 @@ def test_a_trial_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_folder(tmp_path)
 
 
+def test_a_committed_record_without_its_trials_is_named(tmp_path: Path) -> None:
+    (tmp_path / RESULT).write_text((REFERENCE / RESULT).read_text())
+    with pytest.raises(TandemError, match=rf"{PACKED}: the trials cannot be read: .*No such file"):
+        read_folder(tmp_path)
+    (tmp_path / PACKED).write_bytes((REFERENCE / PACKED).read_bytes())
+    assert len(read_folder(tmp_path)[2]) == 36, "the control"
+    result_file(tmp_path)
+    with pytest.raises(TandemError, match=rf"{PACKED}: the trials cannot be read: .* names None"):
+        read_folder(tmp_path)
+
+
 def test_a_folder_without_a_result(tmp_path: Path) -> None:
     with pytest.raises(TandemError, match="holds no finished study"):
         read_folder(tmp_path)
@@ -89,7 +101,7 @@ def test_every_study_is_in_the_schema() -> None:
     jsonschema_rs.meta.validate(schema)
     described = schema["$defs"].values()
     titles = {definition.get("title") for definition in described}
-    assert {"a file of trials/, a line of trials.jsonl.gz", "a file of results/sessions/"} <= titles
+    assert {"a file of trials/, a line of trials.jsonl.xz", "a file of results/sessions/"} <= titles
     requests = [
         known["properties"]["request"] for known in described if "conclusions" in known.get("properties", {})
     ]
@@ -103,8 +115,9 @@ def test_what_is_written_is_valid_and_nothing_else() -> None:
     result = json.loads((REFERENCE / RESULT).read_text())
     assert valid.is_valid(result)
     assert valid.is_valid(made_trial().model_dump(mode="json"))
-    for trial in gzip.decompress((REFERENCE / PACKED).read_bytes()).splitlines():
-        assert valid.is_valid(json.loads(trial))
+    _, whole, trials = read_folder(REFERENCE)
+    for made in (whole, *trials):
+        assert valid.is_valid(made.model_dump(mode="json"))
     for file in (ROOT / "results/sessions").glob("*.json"):
         assert valid.is_valid(json.loads(file.read_text())), file
     assert not valid.is_valid({**result, "verdict": "fine"})
@@ -115,8 +128,8 @@ def test_what_is_written_is_valid_and_nothing_else() -> None:
 
 def test_the_promised_names_of_the_record() -> None:
     """Others build on these; a test that has to change here breaks them."""
-    result = json.loads((REFERENCE / RESULT).read_text())
-    assert result["schema_version"] == 3
+    result = read_folder(REFERENCE)[1].model_dump(mode="json")
+    assert result["schema_version"] == json.loads((REFERENCE / RESULT).read_text())["schema_version"] == 3
     promised = {
         "request",
         "verdict",
