@@ -1,17 +1,15 @@
 """How soon the judge of `just nightly` notices a change, and how often it takes noise for one.
 
-    PYTHONPATH=harness python3 harness/benchmarks/detection.py [--keep FILE] [FOLDER ...]
+    PYTHONPATH=harness python3 harness/benchmarks/detection.py > results/reference-nightly/detection.json
 
 Series without a change are simulated, and drawn anew (with their neighbours, with replacement) from real values: those of the
-committed comparisons' duets of a program with itself, and of each FOLDER, a machine's folder of a history. In a history those
-are the nights whose image is made of the frozen one's sources. Then a change is added, and the judge's own code looks for it.
+committed comparisons' duets of a program with itself. Then a change is added, and the judge's own code looks for it.
 
 A night judges many series: FAMILY of them are judged with a limit for one and with the limit for all.
 """
 
-import argparse
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +20,6 @@ from tandem.analysis import change
 from tandem.engine.side_by_side import second
 from tandem.engine.stand_ins import is_look
 from tandem.facts.paired import good_facts, ln_by_block
-from tandem.history import files
-from tandem.history.judged import series_of
 from tandem.studies.registry import read_folder
 
 Floats = NDArray[np.float64]
@@ -42,8 +38,6 @@ SERIES, CHANGED_AT, SHOWN = 300, 80, 40
 QUIET_NIGHTS = 365
 NEIGHBOURS = 5
 """Values that are drawn together, so that what links neighbouring nights stays."""
-ENOUGH = 20
-"""Real values to draw from."""
 FAMILY = 70
 """Series of a night: about what `just nightly` judges of all implementations."""
 FAMILIES = 30
@@ -143,26 +137,6 @@ def of_comparisons(root: Path) -> list[float]:
     return found
 
 
-def of_history(folder: Path) -> Iterator[tuple[str, list[float]]]:
-    """Name and values of each series of a machine's history. Where too few nights had the frozen sources, the frozen image by
-    itself: it scatters by a seventh more, because today's is compared with the mean of two starts."""
-    history = files.read(folder)
-    every = series_of(history.nights)
-    for key, series in every.items():
-        if key.line != "today":
-            continue
-        values = [
-            value
-            for value, program in zip(series.values, series.programs, strict=True)
-            if program is not None and program.name == key.frozen
-        ]
-        line = "today"
-        if len(values) < ENOUGH:
-            line, values = "frozen", every[key.model_copy(update={"line": "frozen"})].values
-        if len(values) >= ENOUGH:
-            yield f"{key.implementation}, {key.scenario}, {key.metric}, {line}", values
-
-
 # ---- what the judge does with them ----
 
 
@@ -236,33 +210,23 @@ def of_family(name: str, draw: Draw, families: int = FAMILIES, seed: int = SEED)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
-    parser.add_argument("--keep", type=Path, help="where the figures of the documents are read from")
-    asked = parser.parse_args()
-    sources: list[tuple[str, Draw, int | None]] = [
-        (f"simulated: normal, {100 * NOISE:g} %", normal, None),
-        ("simulated: heavy tails (t, 3 degrees of freedom)", heavy, None),
-        (f"simulated: normal, and one night in {SPIKE_EVERY} off by {100 * SPIKE:g} %", spiked, None),
+    sources: list[tuple[str, Draw]] = [
+        (f"simulated: normal, {100 * NOISE:g} %", normal),
+        ("simulated: heavy tails (t, 3 degrees of freedom)", heavy),
+        (f"simulated: normal, and one night in {SPIKE_EVERY} off by {100 * SPIKE:g} %", spiked),
     ]
     duets = of_comparisons(ROOT)
-    sources.append(("real: duets of a program with itself", again(duets), len(duets)))
-    for folder in asked.folders:
-        sources += [(f"real: {name}", again(values), len(values)) for name, values in of_history(folder)]
     found = Detections(
         seed=SEED,
         series=SERIES,
-        found=[detect(*source) for source in sources],
+        found=[
+            *(detect(*source) for source in sources),
+            detect("real: duets of a program with itself", again(duets), len(duets)),
+        ],
         family=FAMILY,
-        families=[of_family(name, draw) for name, draw, values in sources if values is None],
+        families=[of_family(*source) for source in sources],
     )
-    if not asked.keep:
-        print(found.model_dump_json(indent=1))
-        return
-    asked.keep.parent.mkdir(parents=True, exist_ok=True)
-    asked.keep.write_text(found.model_dump_json(indent=1) + "\n")
+    print(found.model_dump_json(indent=1))
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Fills the figures of README.md and docs/ in from the committed records. Not part of the product: it reads studies' figures from harness/benchmarks as well."""
+"""Fills the figures of README.md and docs/ in from the committed records. Not part of the product, and knows no study."""

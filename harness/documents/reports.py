@@ -1,6 +1,7 @@
 """Tables and single figures of any record, as `just report` prints them or as its result has them. Pure; knows no study."""
 
 import json
+from statistics import median
 from typing import Any
 
 from rich.table import Table
@@ -9,6 +10,9 @@ from documents.records import Records
 from tandem.report.markdown import cells
 from tandem.report.markdown import table as markdown
 from tandem.wording import metric_told, ratio_with_interval
+
+SECOND_START = {"start": 2}
+"""Where the second start of a baseline stands."""
 
 
 def _positions(shown: Table, columns: list[str]) -> list[int] | None:
@@ -56,7 +60,7 @@ def cell(records: Records, folder: str, title: str, row: str, columns: str) -> s
 
 def lasted(records: Records, folder: str) -> str:
     """How long a record took, in minutes."""
-    result, _ = records.read(folder)
+    result = records.result(folder)
     return f"{(result.finished_at - result.started_at).total_seconds() / 60:.0f} minutes"
 
 
@@ -87,9 +91,26 @@ def contrasts(records: Records, settings: str, metrics: str, *folders: str) -> s
 
 def _contrast(records: Records, folder: str, metric: str, of: str) -> str:
     """A variant's ratio to the baseline with its interval."""
-    found = records.read(folder)[0].conclusions.contrasts
+    found = records.result(folder).conclusions.contrasts
     one = next(one for one in found if (one.metric, one.of) == (metric, of))
     return ratio_with_interval(one.ratio, one.interval)
+
+
+def with_itself(records: Records, metrics: str, *folders: str) -> str:
+    """What blocks of some comparisons decide: a row for each metric, from the baseline's second start by its first, in the middle of the
+    records. metrics: separated by ` + `."""
+    found: dict[str, list[tuple[float, float]]] = {metric: [] for metric in metrics.split(" + ")}
+    for result in map(records.result, folders):
+        again = {one.label for one in result.variants if one.coordinates == SECOND_START}
+        for one in result.conclusions.contrasts:
+            if one.of in again and one.metric in found and one.sd_ln and one.detectable_ratio:
+                found[one.metric].append((one.sd_ln, one.detectable_ratio - 1))
+    rows = [
+        (metric_told(metric), *(f"{100 * median(column):.1f} %" for column in zip(*known, strict=True)))
+        for metric, known in found.items()
+        if known
+    ]
+    return markdown(("figure", "scatter of a block>", "smallest difference found>"), rows)
 
 
 def value(records: Records, file: str, keys: str, digits: str = "0") -> str:

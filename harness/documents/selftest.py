@@ -1,54 +1,73 @@
-"""Figures of the weekly self-test. Pure."""
+"""Figures of the weekly self-test. Pure but for reading."""
 
 from itertools import groupby
+from pathlib import Path
 
 from documents.records import Records
 from tandem.record.outcome import Outcome
+from tandem.record.selftest import FILE as LATEST
+from tandem.record.selftest import Selftest
 from tandem.report.markdown import table
 from tandem.selftest import registry
+from tandem.selftest.progress import FILE as WEEKLY
+from tandem.selftest.progress import Progress
 
-CLASSES = {"unit": ("unit",), "end to end": tuple(registry.END_TO_END)}
-"""Which groups of checks belong to a class; the weekly one has all others."""
-LONG = 100
-
-
-def _short(text: str) -> str:
-    """What was measured, without its details where these would fill a table."""
-    return text if len(text) <= LONG else text.partition(" (")[0]
+FOLDER, LONG = "results/reference-selftest", 100
+"""Characters of what was measured; more of them would fill a table."""
 
 
-def _line(found: list[Outcome]) -> tuple[str, ...]:
-    """One check, or the first of several that are alike."""
-    first, times = found[0], f", {len(found)} times" if len(found) > 1 else ""
-    return (first.name + times, _short(first.measured), first.tolerance, first.negative_control or "–")
+def _read(root: Path) -> tuple[Progress, Selftest]:
+    """The weekly self-test, and the latest one without --full."""
+    folder = root / FOLDER
+    latest = Selftest.model_validate_json((folder / LATEST).read_text())
+    return Progress.model_validate_json((folder / WEEKLY).read_text()), latest
 
 
-def _of(records: Records, kind: str) -> list[list[Outcome]]:
-    """The checks of a class, each with its repetitions. kind: `unit`, `end to end` or `weekly`."""
-    groups = records.selftest()
-    known = {group for names in CLASSES.values() for group in names}
-    names = CLASSES.get(kind) or [group for group in groups if group not in known]
-    return [
-        list(same) for name in names for _, same in groupby(groups.get(name, []), key=lambda one: one.name)
-    ]
+def weekly_groups(root: Path) -> dict[str, list[Outcome]]:
+    """The groups of the weekly class; those that ran separately have files of their own."""
+    found = {group: made for group, made in _read(root)[0].done.items() if group in registry.WEEKLY}
+    for file in sorted((root / FOLDER).glob("*.json")):
+        if file.name not in (WEEKLY, LATEST):
+            found[file.stem] = Selftest.model_validate_json(file.read_text()).outcomes
+    return found
+
+
+def outcomes(root: Path, kind: str) -> list[Outcome]:
+    """The outcomes of a class of checks. kind: `unit`, `end to end` or `weekly`."""
+    if kind == "weekly":
+        return [one for made in weekly_groups(root).values() for one in made]
+    every = _read(root)[1].outcomes
+    staged = next(n for n, one in enumerate(every) if one.group in registry.END_TO_END)
+    return every[:staged] if kind == "unit" else every[staged:]
+
+
+def _checks(records: Records, kind: str) -> list[list[Outcome]]:
+    """Each check of a class with its repetitions."""
+    return [list(same) for _, same in groupby(outcomes(records.root, kind), key=lambda one: one.name)]
 
 
 def checks(records: Records, kind: str) -> str:
     """What each check of a class found."""
-    return table(("check", "found", "tolerance", "negative control"), map(_line, _of(records, kind)))
+    rows = []
+    for found in _checks(records, kind):
+        one, times = found[0], f", {len(found)} times" if len(found) > 1 else ""
+        short = one.measured if len(one.measured) <= LONG else one.measured.partition(" (")[0]
+        rows.append((one.name + times, short, one.tolerance, one.negative_control or "–"))
+    return table(("check", "found", "tolerance", "negative control"), rows)
 
 
 def number(records: Records, kind: str) -> str:
     """How many checks a class has."""
-    return str(len(_of(records, kind)))
+    return str(len(_checks(records, kind)))
 
 
 def date(records: Records, kind: str) -> str:
     """The day of the weekly self-test, or of the latest one without --full: `end to end`."""
-    return records.selftest_started(kind)
+    weekly, latest = _read(records.root)
+    return f"{(weekly if kind == 'weekly' else latest).started_at:%Y-%m-%d}"
 
 
 def found(records: Records, name: str, field: str) -> str:
     """`measured` or `negative_control` of one check."""
-    outcomes = [one for group in records.selftest().values() for one in group]
-    return str(getattr(next(one for one in outcomes if one.name == name), field))
+    every = (one for kind in ("weekly", "end to end", "unit") for one in outcomes(records.root, kind))
+    return str(getattr(next(one for one in every if one.name == name), field))

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from documents.records import Records
-from documents.tables import span
 from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
 from tandem.facts.statement import Draw, Known, MainStatement, draws, key_now
@@ -12,12 +11,7 @@ from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
 from tandem.report.markdown import table
-from tandem.wording import (
-    basis_told,
-    expected_told,
-    known_told,
-    metric_told,
-)
+from tandem.wording import basis_told, expected_told, known_told, metric_told
 
 
 def _draws(
@@ -106,7 +100,9 @@ def _spent(records: Records, implementation: str) -> str:
         and (program := record.programs.get(one.variant)) is not None
         and (program.implementation, program.version, program.settings) == (implementation, version, {})
     ]
-    return "–" if not found else span(found) if len(found) > 1 else f"{found[0]:,.0f}"
+    if len(found) < 2:
+        return f"{found[0]:,.0f}" if found else "–"
+    return f"{min(found):,.0f} to {max(found):,.0f}"
 
 
 def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
@@ -122,22 +118,19 @@ def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
 
 
 def one_session(records: Records, folder: str) -> str:
-    """The caption of figures of one record: machine, day, commit and conditions. folder: in results/."""
-    return f"one session, {', '.join((*source(records.read(folder)[0]), _under(records, folder)))}"
+    """The caption of figures of one record: machine, day, commit, conditions and plan."""
+    result = records.result(folder)
+    return f"one session, {', '.join(source(result))}, {conditions(result)}, plan {result.request.plan}"
 
 
 def single_sessions(records: Records, *folders: str) -> str:
     """The same of several records, as a table; those that agree in everything share a row."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for folder in folders:
-        machine, day, commit = source(records.read(folder)[0])
-        told = (
-            machine,
-            day,
-            commit.removeprefix("commit "),
-            _under(records, folder).removeprefix("scenario "),
-        )
-        alike.setdefault(told, []).append(f"`{folder}`")
+        result = records.result(folder)
+        machine, day, commit = source(result)
+        under = f"{conditions(result).removeprefix('scenario ')}, plan {result.request.plan}"
+        alike.setdefault((machine, day, commit.removeprefix("commit "), under), []).append(f"`{folder}`")
     rows = [(", ".join(names), *told) for told, names in alike.items()]
     return table(("record, one session each", "machine", "day", "commit", "scenario, conditions"), rows)
 
@@ -153,17 +146,17 @@ def source(result: Result[Any]) -> tuple[str, str, str]:
     return machine, f"{result.started_at:%Y-%m-%d}", commit
 
 
-def _under(records: Records, folder: str) -> str:
-    """Scenario, path, pool, distance and plan; the pool only where all programs have one size."""
-    result, _ = records.read(folder)
-    under = result.request.conditions
+def conditions(result: Result[Any]) -> str:
+    """Scenario, path, connections, pool and distance; connections and pool only where all programs have the same."""
+    asked, under = result.request, result.request.conditions
     pools = {one.settings.get("DB_POOL_MAX") for one in result.environments.values()} - {None, ""}
+    connections = {str(one.scenario_changes.get("connections", "")) for one in asked.variants}
     told = [
-        f"scenario {result.request.scenario}",
+        f"scenario {asked.scenario}",
         "full path" if under.topology == "full" else f"topology {under.topology}",
+        f"{min(connections)} connections" if len(connections) == 1 and "" not in connections else "",
         f"pool {next(iter(pools))}" if len(pools) == 1 else "",
         "" if under.db_rtt_ms is None else f"database {under.db_rtt_ms} ms away",
-        f"plan {result.request.plan}",
     ]
     return ", ".join(filter(None, told))
 

@@ -105,7 +105,7 @@ COLUMNS = ("start_s", "paced_s", "end_s", "status", "length_bytes")
 def merged(parts: Iterable[Dealt]) -> Rows:
     """The rows of all in the order in which they were due, as one generator would have left them; in an open loop each
     says when it was due. parts: one is taken at a time; memory holds the columns of each row once (48 bytes), the part
-    that is read, and two columns more while all are put in order (harness/benchmarks/merging.py).
+    that is read, and two columns more while all are put in order.
     """
     chunks: dict[str, list[np.typing.NDArray[np.generic]]] = {name: [] for name in (*COLUMNS, "due_s")}
     for part in parts:

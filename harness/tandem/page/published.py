@@ -68,11 +68,11 @@ def _claim(one: Contrast) -> ClaimRow:
         published=f"× {number(one.published, 2)}" if one.published else "–",
         ours=ratio_with_interval(one.ratio, one.interval),
         verdict=one.word or "",
-        size=_size(one),
+        size=size(one),
     )
 
 
-def _size(one: Contrast) -> str:
+def size(one: Contrast) -> str:
     """How a difference that stands compares to the published one; empty for a claim that two are equal."""
     if one.word != "stands" or not one.published or one.interval is None:
         return ""

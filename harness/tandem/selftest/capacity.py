@@ -20,7 +20,7 @@ WANTED = 0.95
 """Share of searches whose bracket holds the limit."""
 STUDIES = 150
 COVERED = 0.93
-"""Least share of intervals that hold the limit, of 95 %: harness/benchmarks/capacity.py simulates more, at other scatters too."""
+"""Least share of intervals that hold the limit, of 95 %."""
 
 
 @dataclass

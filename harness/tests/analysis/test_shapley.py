@@ -42,7 +42,7 @@ def test_the_shares_are_those_of_all_orders(factors: int) -> None:
 
 
 def test_the_shares_are_those_of_shapiq() -> None:
-    """Games of two to six factors, whose shares harness/benchmarks/shapley_by_shapiq.py asked that library for."""
+    """Games of two to six factors, whose shares are those of its ExactComputer; the fixture names the version."""
     games = json.loads((ROOT / "harness/tests/fixtures/shapley-by-shapiq.json").read_text())["games"]
     assert [len(game["shares"]) for game in games] == [2, 3, 4, 5, 6]
     for game in games:

@@ -1,4 +1,4 @@
-"""documents.reports and documents.experiments: figures of records, and what is not measured."""
+"""documents.reports and documents.published: figures of records, and what is not measured."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from harness_experiments import experiment, made, reproduction, trials
 from harness_places import ROOT
 
-from documents import experiments, reports
+from documents import published, reports
 from documents.records import Records
 from tandem.record.result import Result
 from tandem.studies.reproduce.conclusions import Reproduced
@@ -52,43 +52,52 @@ def test_a_cell_that_is_not_one_is_an_error(title: str, row: str, columns: str, 
         reports.cell(RECORDS, GAP, title, row, columns)
 
 
-def quoting(found: Result[Reproduced] | None) -> Any:
-    """Records in which each claim has this result."""
-    return SimpleNamespace(claims=RECORDS.claims, quoted=lambda _: found)
+def quoting(found: Result[Reproduced]) -> Any:
+    """Records in which one folder has this result of a claim."""
+    return SimpleNamespace(result=lambda _: found, below=lambda _: ["reference-claims/mine"])
 
 
-def test_a_claim_that_nobody_measured_says_how_to() -> None:
-    claims = RECORDS.claims()
-    told = experiments.quoted(quoting(None))
-    assert told.count("Not measured: `just reproduce ") == len(claims)
-    assert all(claim.source is not None and claim.source in told for claim in claims.values())
-    assert "100 connections" in told
-
-
-def test_a_measured_claim_has_its_verdicts() -> None:
+def test_a_quoted_claim_has_its_source_our_conditions_and_its_verdicts() -> None:
     rates = {"sync, 2 threads": 100.0, "async": 390.0, "async, ours": 389.0}
-    told = experiments.quoted(quoting(reproduction(trials(rates), experiment(**MINE))))
-    assert "Not measured" not in told
-    assert told.count("As published (") == len(RECORDS.claims())
+    told = published.quoted(quoting(reproduction(trials(rates), experiment(**MINE))), "reference-claims")
+    assert told.startswith("## ")
+    assert f"]({MINE['source']}); " in told
+    assert "Ours: scenario " in told
+    assert told.count("As published (") == 1
+    every = published.quoted(RECORDS, "reference-claims")
+    assert every.count("## ") == len(RECORDS.below("reference-claims")) > 5
+    assert "100 connections" in every
 
 
 def test_a_claim_of_a_row_that_failed_has_the_reason() -> None:
     """Of a claim about overload, the row that is overloaded may well have no figures."""
     good = trials({"sync, 2 threads": 100.0, "async, ours": 389.0})
     bad = [made("async", block, 1.0, verdict="invalid", figures={}, reason="refused") for block in (1, 2)]
-    told = experiments.quoted(quoting(reproduction([*good, *bad], experiment(**MINE))))
+    told = published.quoted(quoting(reproduction([*good, *bad], experiment(**MINE))), "reference-claims")
     assert "The record is invalid: async, round 1: invalid: refused." in told
 
 
-def test_a_claim_comes_once_from_the_first_result_that_has_it() -> None:
-    first, wide = (RECORDS.reproduction(name) for name in ("chatbot-pool", "chatbot-pool.wide"))
-    told = experiments.claims_table(first, wide)
-    claims = [str(one.found.text).replace("<", "&lt;") for one in wide.conclusions.judged]
-    assert all(text in told for text in claims)
-    assert told.count("\\*") == len(claims) - len(first.conclusions.judged)
+def test_a_claim_comes_once_from_the_first_record_that_has_it() -> None:
+    first, wide = (f"reference-experiments/{name}" for name in ("chatbot-pool", "chatbot-pool.wide"))
+    told = published.claims_table(RECORDS, first, wide)
+    known, every = ([one.text for one in RECORDS.result(at).conclusions.contrasts] for at in (first, wide))
+    assert all(text.replace("<", "&lt;") in told for text in every)
+    assert told.count("\\*") == len({*every} - {*known})
 
 
 def test_a_claim_that_stands_as_published_is_named_and_has_no_row() -> None:
-    told = experiments.claims_table(RECORDS.reproduction("hyper-delay"))
+    told = published.claims_table(RECORDS, "reference-experiments/hyper-delay")
     assert "| so it is at 200 ms |" not in told
     assert "As published (5): so it is at 200 ms; " in told
+
+
+def test_a_record_of_nothing_published_has_no_sentence() -> None:
+    with pytest.raises(ValueError, match="comparisons/falcon measures nothing"):
+        published.sentence(RECORDS, "comparisons/falcon")
+
+
+def test_a_program_against_itself_is_in_the_middle_of_the_records() -> None:
+    one, other, far = (f"comparisons/{name}" for name in ("falcon", "rust-async", "shared-cpp-async"))
+    assert "| requests answered | 1.5 % | 2.1 % |" in reports.with_itself(RECORDS, "goodput_rps", one)
+    told = reports.with_itself(RECORDS, "goodput_rps + none", one, far, other).splitlines()
+    assert told[2:] == ["| requests answered | 1.5 % | 2.2 % |"], "and nothing of what nobody measured"

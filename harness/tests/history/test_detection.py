@@ -1,45 +1,12 @@
 """harness/benchmarks/detection.py: what is committed is what it finds."""
 
 from itertools import pairwise
-from pathlib import Path
 from typing import cast
 
 import numpy as np
-import pytest
-from harness_nights import night
 from harness_places import ROOT
 
 from benchmarks import detection
-from documents.records import Records
-from tandem.history import files
-from tandem.history.night import Line, Program
-
-GOOD, SLOW = "1" * 40, "2" * 40
-NIGHTS, SLOW_FROM = 60, 40
-
-
-def history(folder: Path) -> Path:
-    """Of one image, then of a slow one. The frozen lines have values of their own."""
-    for number in range(NIGHTS):
-        slow = number >= SLOW_FROM
-        program = Program(tag="b" if slow else "a", commit=SLOW if slow else GOOD)
-        values: dict[Line, float] = {"today": number / 1000, "frozen": -number / 1000}
-        made = night(number, values, programs={"node": program}, frozen={"node": GOOD[:12]})
-        files.append(folder, made)
-    return folder
-
-
-def test_real_values_are_those_of_the_frozen_sources_or_where_too_few_of_the_frozen_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = history(tmp_path)
-    [(name, values)] = detection.of_history(folder)
-    assert name == "node, index, duet_cpu_us_per_request, today"
-    assert values == [number / 1000 for number in range(SLOW_FROM)]
-    monkeypatch.setattr(detection, "ENOUGH", SLOW_FROM + 1)
-    [(name, values)] = detection.of_history(folder)
-    assert name.endswith("frozen")
-    assert values == [-number / 1000 for number in range(NIGHTS)]
 
 
 def test_neighbours_are_drawn_together() -> None:
@@ -57,9 +24,9 @@ def test_a_large_step_is_seen_at_once_and_a_small_one_later() -> None:
 
 
 def test_the_committed_curves_are_those_of_todays_judge() -> None:
-    """Who changes the judge draws them anew: python3 harness/benchmarks/detection.py --keep …"""
-    committed = Records(ROOT).detections()
-    first = committed.found[0]
+    """Who changes the judge draws them anew: the benchmark says how."""
+    committed = (ROOT / "results/reference-nightly/detection.json").read_text()
+    first = detection.Detections.model_validate_json(committed).found[0]
     assert detection.detect(first.series, detection.normal) == first
 
 

@@ -1,11 +1,13 @@
 """The committed records are sound: they passed their own checks and are of what is measured today."""
 
 import json
+from pathlib import Path
 from statistics import median
 
 import pytest
 from harness_places import ROOT
 
+from documents import selftest
 from documents.records import Records
 from tandem.analysis.stack import round_trips
 from tandem.engine.stand_ins import is_look
@@ -16,14 +18,19 @@ from tandem.record.store import file_name
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.selftest import registry
+from tandem.studies.reproduce.experiment import Experiment, read_all, read_claims
 
 RECORDS = Records(ROOT)
-FOLDERS = RECORDS.reproductions()
-QUOTED = [name for name in RECORDS.claims() if RECORDS.quoted(name)]
+EXPERIMENTS, CLAIMS = read_all(ROOT), read_claims(ROOT)
+FOLDERS, QUOTED = RECORDS.below("reference-experiments"), RECORDS.below("reference-claims")
 
 
 def trials(folder: str) -> list[Trial]:
-    return RECORDS.read(folder)[1]
+    return RECORDS.read(folder)[2]
+
+
+def experiment_of(folder: str) -> Experiment:
+    return (EXPERIMENTS | CLAIMS)[Path(folder).name.partition(".")[0]]
 
 
 def test_no_honest_application_comes_near_a_limit() -> None:
@@ -75,36 +82,32 @@ def test_verifying_a_start_takes_less_than_3_s(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", [*FOLDERS, *QUOTED])
 def test_a_reproduction_is_of_what_the_experiment_is_today(folder: str) -> None:
-    name, _, plan = folder.partition(".")
-    quoted = folder in QUOTED
-    record = RECORDS.quoted(folder) if quoted else RECORDS.reproduction(folder)
-    experiment = (RECORDS.claims() if quoted else RECORDS.experiments())[name]
-    assert record is not None
-    found = record.conclusions
-    assert found.experiment == name
+    record, experiment = RECORDS.result(folder), experiment_of(folder)
+    found, plan = record.conclusions, Path(folder).suffix[1:]
+    assert found.experiment == experiment.name
     assert plan in ("", found.plan)
-    assert record.verdict is Verdict.OK or (quoted and record.reasons), "failing under overload is an answer"
+    failed = folder in QUOTED and record.reasons
+    assert record.verdict is Verdict.OK or failed, "failing under overload is an answer"
     assert found.digest == experiment.digest(found.plan), "what is measured has changed: measure it again"
 
 
 TRIPS = [
     folder
     for folder in FOLDERS
-    if any(row.round_trips for row in RECORDS.experiments()[folder.partition(".")[0]].rows)
-    and trials(f"reference-experiments/{folder}")
+    if any(row.round_trips for row in experiment_of(folder).rows) and trials(folder)
 ]
 
 
 @pytest.mark.parametrize("folder", TRIPS)
 def test_the_round_trips_of_a_model_are_those_that_were_counted(folder: str) -> None:
-    experiment = RECORDS.experiments()[folder.partition(".")[0]]
+    experiment = experiment_of(folder)
     counted = {
         row.label: [
             round_trips(window)
-            for trial in trials(f"reference-experiments/{folder}")
+            for trial in trials(folder)
             if (window := trial.window(file_name(row.label))) and window.verdict is Verdict.OK
         ]
-        for row in experiment.measured(RECORDS.reproduction(folder).conclusions.plan)
+        for row in experiment.measured(RECORDS.result(folder).conclusions.plan)
         if row.round_trips
     }
     assert all(counted.values())
@@ -118,22 +121,21 @@ def test_the_round_trips_of_a_model_are_those_that_were_counted(folder: str) -> 
 
 
 def test_every_experiment_has_a_reproduction_and_a_conclusion() -> None:
-    experiments = RECORDS.experiments()
-    assert {folder.partition(".")[0] for folder in FOLDERS} == experiments.keys()
-    assert [name for name, one in experiments.items() if not one.sentence] == []
+    assert {experiment_of(folder).name for folder in FOLDERS} == EXPERIMENTS.keys()
+    assert {experiment_of(folder).name for folder in QUOTED} == CLAIMS.keys()
+    assert [name for name, one in EXPERIMENTS.items() if not one.sentence] == []
 
 
 def test_the_weekly_self_test_passed_and_caught_every_negative_control() -> None:
-    groups = RECORDS.selftest()
-    outcomes = [outcome for group in groups.values() for outcome in group]
-    assert len(outcomes) > 55
-    assert [outcome.name for outcome in outcomes if not good(outcome)] == []
-    # These two are younger than the committed results.
-    assert {*groups, "gap", "carry-over"} == {"unit", *registry.END_TO_END, *registry.WEEKLY}
+    every = [one for kind in ("weekly", "end to end", "unit") for one in selftest.outcomes(ROOT, kind)]
+    assert len(every) > 55
+    assert [outcome.name for outcome in every if not good(outcome)] == []
+    # This one is younger than the committed results.
+    assert {*selftest.weekly_groups(ROOT)} | {"carry-over"} == {*registry.WEEKLY}
 
 
 def test_a_slowdown_of_two_percent_was_found_where_it_began() -> None:
-    """harness/benchmarks/injected_slowdown: nobody told the judge, and the harmless changes beside it are not blamed."""
+    """Nobody told the judge, and the harmless changes beside it are not blamed."""
     folder = ROOT / "results/reference-nightly/injected"
     history, slow = files.read(folder), json.loads((folder / "truth.json").read_text())["slow"]
     confirmed = [answer for answer in history.answers if answer.word == "confirmed"]

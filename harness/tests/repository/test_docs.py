@@ -18,9 +18,9 @@ GIT = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
 PAGES = {str(page.relative_to(ROOT)): page.read_text() for page in pages(ROOT)}
 MEASURED = re.compile(r"× \d[\d,]*\.\d\d\b|\d/s\b")
 """A ratio or a rate as the figures write them."""
-OF_A_RECORD = ("table", "cell", "claims")
-"""Figures of one record, which their first argument names; those of claims are of a published experiment."""
-OF_SEVERAL = {"across": 3, "contrasts": 2}
+OF_A_RECORD = ("table", "cell")
+"""Figures of one record, which their first argument names."""
+OF_SEVERAL = {"across": 3, "claims": 0, "contrasts": 2}
 """Figures of several records, and from which argument these are named."""
 CAPTIONS = ("one-session", "single-sessions")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
@@ -77,8 +77,7 @@ def quoted(name: str, arguments: list[str]) -> set[str]:
     """The records, below results/, of which a figure is."""
     if name in OF_SEVERAL:
         return {*arguments[OF_SEVERAL[name] :]}
-    below = "reference-experiments/" if name == "claims" else ""
-    return {below + arguments[0]} if name in OF_A_RECORD else set()
+    return {arguments[0]} if name in OF_A_RECORD else set()
 
 
 def uncaptioned(text: str) -> set[str]:

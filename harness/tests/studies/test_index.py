@@ -170,7 +170,7 @@ def test_only_the_first_variants_are_named() -> None:
 
 
 def test_a_hundred_results_take_a_fraction_of_a_second(keep: Keep, tmp_path: Path) -> None:
-    """A tenth of what harness/benchmarks/page_many.py measures, with room for a busy machine."""
+    """A tenth of what a second is for, with room for a busy machine."""
     for number in range(100):
         keep(f"copy-{number}")
     began = time.process_time()

@@ -75,7 +75,7 @@ def test_a_committed_record_without_its_trials_is_named(tmp_path: Path) -> None:
     with pytest.raises(TandemError, match=rf"{PACKED}: the trials cannot be read: .*No such file"):
         read_folder(tmp_path)
     (tmp_path / PACKED).write_bytes((REFERENCE / PACKED).read_bytes())
-    assert len(read_folder(tmp_path)[2]) == 36, "the control"
+    assert len(read_folder(tmp_path)[2]) == 43, "the control"
     result_file(tmp_path)
     with pytest.raises(TandemError, match=rf"{PACKED}: the trials cannot be read: .* names None"):
         read_folder(tmp_path)
