@@ -13,7 +13,7 @@ from tandem.page.data import PageData, PageRow
 from tandem.page.lines import Line
 from tandem.page.outcomes import Outcomes
 from tandem.page.pairs import COST, RATE, ModelPair, best, pairs
-from tandem.page.plots import EXPLORE, OF_RESULTS, PRICES, UNTOLD, WHY
+from tandem.page.plots import EXPLORE, OF_RESULTS, PRICES, WHY
 from tandem.page.published import MeasuredAgain, measured_again
 from tandem.page.read import Header, NotShown
 from tandem.page.result import ResultView
@@ -97,7 +97,6 @@ class FirstPage:
         found = best(self._pairs)
         has = set(self.data.sets)
         self.data.sets |= {"lines": self._lines, "hero": bars(found)}
-        drawn_by = {figure.kind.partition("/")[0] for figure in self.data.figures}
         again = list(self._again.values())
         measured = {one.publication.name for one in again}
         scenarios, matrix = self.outcomes.rows()
@@ -112,7 +111,6 @@ class FirstPage:
             "further": FURTHER,
             "remedy": REMEDY,
             "how_to_read": SAYS,
-            "untold": [words for study, words in UNTOLD.items() if study not in drawn_by],
             "scenarios": scenarios,
             "matrix": matrix,
             "experiments": again,

@@ -22,8 +22,6 @@ OF_APPLICATION = {"app-cpu", "app-thread"}
 OF_WAITING = {"pool-wait", "distance", "latency-bound"}
 SCARCE_THREADS = "thread-pool"
 """Beside a wait it is one more name of it. Alone it is a setting, and none of the model: more threads would answer more."""
-STUDIES = ("questions", "compare", "crossover", "bench", "reproduce")
-"""The better a study is made for a ratio, the earlier it comes; one that is not named comes last."""
 TESTED = {"faster", "slower", "cheaper", "dearer", "inconclusive", "equivalent", "too few"}
 """Words that rest on tests beside the interval."""
 FOUND = {"faster", "slower", "cheaper", "dearer"}
@@ -126,7 +124,7 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
                     other=other,
                     ratio=found_ratio,
                     at_least=question == "application-bound" and beyond,
-                    rank=_rank(run, sync, other, found_ratio),
+                    rank=_rank(sync, other, found_ratio),
                     slug=run.slug,
                     where=where,
                 )
@@ -163,17 +161,16 @@ def _couples(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
                 yield sync, other
 
 
-def _rank(run: Run, sync: Line, other: Line, found: AsyncRatio) -> tuple[float, ...]:
-    """The fewest parts of the stack that differ; the study that is made for it; the fewest settings that differ; the
+def _rank(sync: Line, other: Line, found: AsyncRatio) -> tuple[float, ...]:
+    """The fewest parts of the stack that differ; a condition that was made for a question; the fewest settings that differ; the
     most blocks. Never the size of the difference, nor its interval: who picks the narrowest of many picks too narrow a
     one."""
     names = {*sync.settings, *other.settings} - {"implementation"}
     differ = sum(sync.settings.get(name) != other.settings.get(name) for name in names)
     stacks = sync.kind.stack, other.kind.stack
-    study = run.result.request.study
     return (
         len(stacks[0] ^ stacks[1]) if all(stacks) else math.inf,
-        STUDIES.index(study) if study in STUDIES else len(STUDIES),
+        "question" not in sync.coordinates,
         differ,
         -found.blocks,
     )

@@ -54,14 +54,6 @@ class Plot:
 
 
 RUN = Select("run", "Result")
-UNTOLD = {
-    "explain": ("The gap as a waterfall", "just explain python-sync python-async --db-rtt 4ms"),
-    "crossover": (
-        "Which one wins at which wait",
-        "just crossover python-sync python-async --wait 0,1,5,15ms",
-    ),
-}
-"""Study -> the picture that it would add to "Why", and what to run for it."""
 PLOTS = (
     Plot(
         name="forest",

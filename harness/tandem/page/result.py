@@ -89,7 +89,7 @@ def result_page(run: Run, page: Path, root: Path, records: str | None = None) ->
     result, request = run.result, run.result.request
     return {
         "title": f"{request.study}: {request.title or ', '.join(one.label for one in request.variants[:4])}",
-        "headline": result.headline or run.kind.headline(result.conclusions.model_dump(mode="json")),
+        "headline": result.headline,
         "about": f"{conditions_line(request)}. {'; '.join([host_line(result), *host_told(result)])}. Seed {request.seed}.",
         "parts": list(report_parts(run.kind.report(result))),
         "windows": _windows(run.trials),

@@ -65,8 +65,6 @@ class Conditions(Part):
     """The machines: a file of loadgen/labs, which says their CPU sets as well, in place of the placement. None: all on one."""
     generators: int = Field(default=1, ge=1)
     """So many load generators share each load."""
-    further_labs: list[str] = Field(default_factory=list, max_length=0, exclude=True)
-    """Read and never written: records until 26 November 2026 have it, empty."""
 
 
 class Request(Part):

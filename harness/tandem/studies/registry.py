@@ -223,12 +223,6 @@ def _entry(folder: str, file: Path, raw: dict[str, Any]) -> IndexEntry:
         )
     if asked["study"] not in STUDIES:
         raise TandemError(f"{file}: the study '{asked['study']}' is not known")
-    headline = raw.get("headline")
-    if headline is None:
-        try:
-            headline = STUDIES[asked["study"]].headline(raw["conclusions"])
-        except (KeyError, TypeError, ValueError):
-            headline = ""
     return IndexEntry(
         folder=folder,
         id=raw["id"],
@@ -237,5 +231,5 @@ def _entry(folder: str, file: Path, raw: dict[str, Any]) -> IndexEntry:
         scenario=asked["scenario"],
         started_at=_moment(raw["started_at"]),
         verdict=Verdict(raw["verdict"]),
-        headline=headline,
+        headline=raw.get("headline", ""),
     )

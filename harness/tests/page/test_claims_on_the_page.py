@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_places import result_alone
 
 from tandem.page.published import measured_again
 from tandem.page.read import Run, find, read
@@ -17,7 +18,7 @@ MEASURED, MISSING = "small-pools", "async-tails"
 
 def first_page(root: Path, tmp_path: Path, **changes: Any) -> str:
     """With the record of one of the claims, changed."""
-    record = json.loads((root / f"results/reference-claims/{MEASURED}/result.json").read_text())
+    record = result_alone(root / f"results/reference-claims/{MEASURED}")
     folder = tmp_path / "results" / MEASURED
     folder.mkdir(parents=True)
     record["conclusions"] |= changes

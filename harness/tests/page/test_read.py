@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_places import result_alone
 
 from tandem.page.read import NotShown, Run, find, read
 from tandem.record.result import SCHEMA_VERSION
@@ -17,10 +18,10 @@ BENCH = "results/reference"
 @pytest.fixture
 def results(root: Path, tmp_path: Path) -> Path:
     """Three copies of a real record, on three days."""
-    text = (root / BENCH / "result.json").read_text()
+    result = result_alone(root / BENCH)
     for day, name in ((1, "a"), (3, "b"), (2, "deep/c")):
         (tmp_path / name).mkdir(parents=True)
-        changed = {**json.loads(text), "started_at": f"2026-01-0{day}T00:00:00Z"}
+        changed = {**result, "started_at": f"2026-01-0{day}T00:00:00Z"}
         (tmp_path / name / "result.json").write_text(json.dumps(changed))
     return tmp_path
 

@@ -144,7 +144,7 @@ def test_only_the_newest_results_have_the_drawing_code_and_each_missing_picture_
     assert len(drawn) > 3
     assert drawn.count(True) == 1
     text = (tmp_path / "site/index.html").read_text()
-    missing = {"just explain python-sync python-async", "just crossover python-sync", "just nightly"}
+    missing = {"just sweep rust-async python-sync", "just capacity rust-async", "just nightly"}
     assert {command for command in missing if command in text} == missing
 
 

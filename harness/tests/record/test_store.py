@@ -19,7 +19,6 @@ from tandem.analysis import histogram
 from tandem.errors import TandemError
 from tandem.record import shared
 from tandem.record.packed import pack, unpack
-from tandem.record.request import Conditions
 from tandem.record.result import Concluded, Conclusions, Result, per_variant, shared_once
 from tandem.record.store import (
     PACKED,
@@ -135,13 +134,6 @@ def test_room(tmp_path: Path) -> None:
 )
 def test_a_name_in_a_path_is_one_word(name: str, word: str) -> None:
     assert file_name(name) == word
-
-
-def test_records_of_the_time_when_labs_shared_a_study_are_read() -> None:
-    told = {"topology": "full", "placement": "shared", "further_labs": []}
-    assert "further_labs" not in Conditions.model_validate(told).model_dump()
-    with pytest.raises(ValueError, match="further_labs"):
-        Conditions.model_validate(told | {"further_labs": ["other"]})
 
 
 # ---- packed ----

@@ -108,13 +108,10 @@ def test_only_the_beginning_of_a_long_result_is_read(keep: Keep) -> None:
     assert index(folder).entries[0].headline.endswith(" claims stand")
 
 
-def test_a_result_without_a_headline_is_read_whole(keep: Keep, real_result: dict[str, Any]) -> None:
-    told = {key: value for key, value in real_result.items() if key != "headline"}
-    for name, result in (("one", told), ("two", {**told, "conclusions": {}})):
-        folder = keep(name)
-        (folder / name / "result.json").write_text(json.dumps(result))
-    headlines = {entry.folder: entry.headline for entry in index(folder).entries}
-    assert headlines == {"one": real_result["headline"], "two": ""}
+def test_a_headline_behind_a_long_request_is_read(keep: Keep, real_result: dict[str, Any]) -> None:
+    options = {"long": "x" * FIRST_BYTES}
+    folder = keep("one", request={**real_result["request"], "options": options})
+    assert index(folder).entries[0].headline == real_result["headline"]
 
 
 def test_the_main_figure_of_a_bench() -> None:

@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 from harness_engine import made_trial
 from harness_page import UNCOMMITTED, uncommitted
-from harness_places import ROOT
+from harness_places import ROOT, result_alone
 
 from tandem.errors import TandemError
 from tandem.record.store import PACKED, RESULT
@@ -20,8 +20,7 @@ REFERENCE = ROOT / "results/reference"
 
 def result_file(folder: Path, **changes: Any) -> Path:
     """A result whose trials nobody kept."""
-    told = {"packed_sha256": None, **changes}
-    told = {**json.loads((REFERENCE / RESULT).read_text()), **told}
+    told = {**result_alone(REFERENCE), **changes}
     file = folder / RESULT
     file.write_text(json.dumps({name: value for name, value in told.items() if value is not None}))
     return file
