@@ -31,8 +31,6 @@ NOISE = 0.008
 """Scatter of a night's ln ratio of like programs."""
 SPIKE, SPIKE_EVERY = 10 * NOISE, 20
 STEPS = {"1 %": 0.01, "2 %": 0.02, "3 %": 0.03, "5 %": 0.05}
-DRIFT = "0.1 % a night"
-CHANGES = (*STEPS, DRIFT)
 SERIES, CHANGED_AT, SHOWN = 300, 80, 40
 """Series of each change; the night of the change; nights after it that are looked at."""
 QUIET_NIGHTS = 365
@@ -42,7 +40,6 @@ FAMILY = 70
 """Series of a night: about what `just nightly` judges of all implementations."""
 FAMILIES = 30
 """Families that are simulated, for QUIET_NIGHTS nights each."""
-FAMILY_LIMITS = (3.5, 4.0, 5.0, 6.0, 7.0, 8.0)
 
 
 class Detection(BaseModel):
@@ -58,10 +55,6 @@ class Detection(BaseModel):
     seen: dict[str, list[float]]
     """Change -> share of the series that raised an alarm on its side within 1, 2, … nights."""
 
-    def within(self, change: str, share: float) -> int | None:
-        """Nights until this share of the series raised an alarm."""
-        return first_at(self.seen[change], share)
-
 
 class OfFamily(BaseModel):
     """Alarms and delays with one limit for all series of a night, for one kind of series."""
@@ -69,10 +62,6 @@ class OfFamily(BaseModel):
     series: str
     limit: float
     """Limit that all series share."""
-    alone: int
-    """Nights of one series for each false alarm, at the limit for one."""
-    nights: dict[str, int | None]
-    """Limit -> nights for each false alarm of any series of the family; None: there was none."""
     at_limit: int | None
     """Nights for each false alarm of any series at `limit`."""
     median: dict[str, int | None]
@@ -140,12 +129,6 @@ def of_comparisons(root: Path) -> list[float]:
 # ---- what the judge does with them ----
 
 
-def changed(name: str, nights: int) -> Floats:
-    """The change: what is added to the nights from CHANGED_AT on."""
-    drift: Floats = np.asarray(0.001 * np.arange(nights))
-    return np.full_like(drift, STEPS[name]) if name in STEPS else drift
-
-
 def delays(distances: list[Floats], limit: float) -> list[int | None]:
     """Nights from the change to the first alarm on its side, of each series."""
     found: list[int | None] = []
@@ -170,9 +153,9 @@ def detect(
     still = draw(chance, series, QUIET_NIGHTS)
     quiet = [change.scaled(one) for one in still]
     seen: dict[str, list[float]] = {}
-    for what in CHANGES:
+    for what, step in STEPS.items():
         drawn = draw(chance, series, CHANGED_AT + SHOWN)
-        drawn[:, CHANGED_AT:] += changed(what, SHOWN)
+        drawn[:, CHANGED_AT:] += step
         seen[what] = shares(delays([change.scaled(one) for one in drawn], change.LIMIT))
     return Detection(
         series=name,
@@ -186,27 +169,16 @@ def detect(
 
 def of_family(name: str, draw: Draw, families: int = FAMILIES, seed: int = SEED) -> OfFamily:
     """Judges whole nights. False alarms of all series are counted one by one: a night in which two raise one counts twice."""
-    chance, whole = np.random.default_rng(seed), change.family_limit(FAMILY)
-    quiet = [change.scaled(one) for one in draw(chance, families * FAMILY, QUIET_NIGHTS)]
-    judged = families * (QUIET_NIGHTS - change.LEARNED)
-
-    def rarity(limit: float, nights: int) -> int | None:
-        alarms = sum(len(change.cusum(one, 0, limit)) for one in quiet)
-        return round(nights / alarms) if alarms else None
-
+    chance, limit = np.random.default_rng(seed), change.family_limit(FAMILY)
+    quiet = draw(chance, families * FAMILY, QUIET_NIGHTS)
+    alarms = sum(len(change.cusum(change.scaled(one), 0, limit)) for one in quiet)
     median: dict[str, int | None] = {}
-    for what in CHANGES:
+    for what, step in STEPS.items():
         drawn = draw(chance, SERIES, CHANGED_AT + SHOWN)
-        drawn[:, CHANGED_AT:] += changed(what, SHOWN)
-        median[what] = first_at(shares(delays([change.scaled(one) for one in drawn], whole)), 0.5)
-    return OfFamily(
-        series=name,
-        limit=round(whole, 2),
-        alone=rarity(change.LIMIT, judged * FAMILY) or judged * FAMILY,
-        nights={f"{limit:g}": rarity(limit, judged) for limit in FAMILY_LIMITS},
-        at_limit=rarity(whole, judged),
-        median=median,
-    )
+        drawn[:, CHANGED_AT:] += step
+        median[what] = first_at(shares(delays([change.scaled(one) for one in drawn], limit)), 0.5)
+    at_limit = round(families * (QUIET_NIGHTS - change.LEARNED) / alarms) if alarms else None
+    return OfFamily(series=name, limit=round(limit, 2), at_limit=at_limit, median=median)
 
 
 def main() -> None:

@@ -36,7 +36,6 @@ FIGURES: dict[str, Figure] = {
     # what implementations declare, and the self-test
     "pairs": pairs.all_pairs,
     "selftest-checks": selftest.checks,
-    "selftest-count": selftest.number,
     "selftest-date": selftest.date,
     "selftest": selftest.found,
 }

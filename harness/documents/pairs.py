@@ -1,10 +1,7 @@
 """What differs between two implementations that are compared: read from what they declare, so that it cannot be said otherwise."""
 
-from pathlib import Path
-
 from documents.records import Records
 from tandem.catalog.catalog import Catalog, Implementation
-from tandem.errors import UsageError
 from tandem.report.markdown import table
 
 PAIRS = (
@@ -31,14 +28,9 @@ def _declared(one: Implementation) -> dict[str, set[str]]:
     }
 
 
-def row(root: Path, one: str, other: str) -> tuple[str, str, str]:
-    """One pair: what only the one declares, and what only the other."""
-    known = Catalog(root).implementations
-    if missing := [name for name in (one, other) if name not in known]:
-        raise UsageError(
-            f"the list of pairs in documents/pairs.py names '{missing[0]}', which has no bench.toml"
-        )
-    first, second = (_declared(known[name]) for name in (one, other))
+def row(catalog: Catalog, one: str, other: str) -> tuple[str, str, str]:
+    """One pair: what only the one declares, and what only the other. Raises UsageError for one that has no bench.toml."""
+    first, second = (_declared(catalog.implementation(name)) for name in (one, other))
 
     def only(own: dict[str, set[str]], others: dict[str, set[str]]) -> str:
         parts = ((kind, ", ".join(sorted(own[kind] - others[kind]))) for kind in own)
@@ -49,5 +41,5 @@ def row(root: Path, one: str, other: str) -> tuple[str, str, str]:
 
 def all_pairs(records: Records) -> str:
     """Every pair of the list."""
-    heads = ("pair", "only the first", "only the second")
-    return table(heads, [row(records.root, one, other) for one, other in PAIRS])
+    rows = [row(records.catalog(), one, other) for one, other in PAIRS]
+    return table(("pair", "only the first", "only the second"), rows)

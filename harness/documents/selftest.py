@@ -41,24 +41,15 @@ def outcomes(root: Path, kind: str) -> list[Outcome]:
     return every[:staged] if kind == "unit" else every[staged:]
 
 
-def _checks(records: Records, kind: str) -> list[list[Outcome]]:
-    """Each check of a class with its repetitions."""
-    return [list(same) for _, same in groupby(outcomes(records.root, kind), key=lambda one: one.name)]
-
-
 def checks(records: Records, kind: str) -> str:
-    """What each check of a class found."""
+    """What each check of a class found; repetitions share a row."""
     rows = []
-    for found in _checks(records, kind):
-        one, times = found[0], f", {len(found)} times" if len(found) > 1 else ""
+    for _, same in groupby(outcomes(records.root, kind), key=lambda one: one.name):
+        one, *others = same
+        times = f", {1 + len(others)} times" if others else ""
         short = one.measured if len(one.measured) <= LONG else one.measured.partition(" (")[0]
         rows.append((one.name + times, short, one.tolerance, one.negative_control or "–"))
     return table(("check", "found", "tolerance", "negative control"), rows)
-
-
-def number(records: Records, kind: str) -> str:
-    """How many checks a class has."""
-    return str(len(_checks(records, kind)))
 
 
 def date(records: Records, kind: str) -> str:

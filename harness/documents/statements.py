@@ -1,12 +1,11 @@
 """Figures of the statements: what all sessions say of a contrast together, and on how much it rests. Pure."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from documents.records import Records
 from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
-from tandem.facts.statement import Draw, Known, MainStatement, draws, key_now
+from tandem.facts.statement import Draw, Known, draws, key_now
 from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
@@ -27,60 +26,40 @@ def known(records: Records, of: str, to: str, metric: str, *where: str) -> str:
     return known_told(together(_draws(records, of, to, metric, *where)))
 
 
-def _main(records: Records) -> Iterator[tuple[MainStatement, list[Draw], Known]]:
-    """The main statements of which there is a session."""
-    for one in records.statements().statement:
-        found = _draws(records, one.of, one.to, one.metric)
-        if (known := together(found)) is not None:
-            yield one, found, known
-
-
 def statements_table(records: Records) -> str:
     """The main statements: a row for each pair, a column for each metric."""
     asked = records.statements().statement
-    pairs, metrics = (
-        dict.fromkeys((one.of, one.to) for one in asked),
-        dict.fromkeys(one.metric for one in asked),
-    )
+    metrics = list(dict.fromkeys(one.metric for one in asked))
     rows = [
-        (f"`{of}` by `{to}`", *(known(records, of, to, metric) for metric in metrics)) for of, to in pairs
+        (f"`{of}` by `{to}`", *(known(records, of, to, metric) for metric in metrics))
+        for of, to in dict.fromkeys((one.of, one.to) for one in asked)
     ]
     return table(("pair", *map(metric_told, metrics)), rows)
 
 
+def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
+    """The pairs of the main statements on several scenarios, a column for each."""
+    rows = [
+        (f"`{of}` by `{to}`", *(known(records, of, to, metric, scenario) for scenario in scenarios))
+        for of, to in records.statements().pairs
+    ]
+    return table(("pair", *(f"`{scenario}`" for scenario in scenarios)), rows)
+
+
 def costs_table(records: Records) -> str:
     """Every implementation with a session against the baseline of the main statements, the cheapest first."""
-    asked = records.statements()
-    to = asked.baseline
-    rows: list[tuple[float, tuple[str, ...]]] = []
+    to = records.statements().baseline
+    rows: list[tuple[float, tuple[str, ...]]] = [(1.0, (f"`{to}`", _spent(records, to), "1", "1", ""))]
     for of in records.catalog().implementations:
-        if of == to:
-            rows.append((1.0, (f"`{of}`", _spent(records, of), "1", "1", "")))
-            continue
-        whole, own = (together(_draws(records, of, to, metric)) for metric in (TOTAL, APP))
-        basis = whole or own
-        if basis is None:
-            continue
-        rows.append(
-            (
-                basis.ratio,
-                (
-                    f"`{of}`",
-                    _spent(records, of),
-                    *("–" if one is None else expected_told(one) for one in (whole, own)),
-                    basis_told(basis),
-                ),
-            )
-        )
+        both = [together(_draws(records, of, to, metric)) for metric in (TOTAL, APP)]
+        basis = both[0] or both[1]
+        if of != to and basis is not None:
+            ratios = ("–" if one is None else expected_told(one) for one in both)
+            rows.append((basis.ratio, (f"`{of}`", _spent(records, of), *ratios, basis_told(basis))))
     if len(rows) < 2:
         return "Not measured: `just session`."
-    heads = (
-        "implementation",
-        "total CPU per request, µs, least to most>",
-        f"against `{to}`>",
-        f"the application's own, against `{to}`>",
-        "basis",
-    )
+    heads = ["implementation", "total CPU per request, µs, least to most>", f"against `{to}`>"]
+    heads += [f"the application's own, against `{to}`>", "basis"]
     return table(heads, [cells for _, cells in sorted(rows)])
 
 
@@ -103,15 +82,6 @@ def _spent(records: Records, implementation: str) -> str:
     if len(found) < 2:
         return f"{found[0]:,.0f}" if found else "–"
     return f"{min(found):,.0f} to {max(found):,.0f}"
-
-
-def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
-    """The pairs of the main statements on several scenarios, a column for each."""
-    rows = [
-        (f"`{of}` by `{to}`", *(known(records, of, to, metric, scenario) for scenario in scenarios))
-        for of, to in records.statements().pairs
-    ]
-    return table(("pair", *(f"`{scenario}`" for scenario in scenarios)), rows)
 
 
 # ---- a single session ----
@@ -168,14 +138,12 @@ def picture(records: Records) -> str:
     """The main statements as a forest plot, as SVG: a row for each pair, a column for each metric."""
     import vl_convert  # here, because loading it takes longer than all figures together
 
-    asked = records.statements()
-    found = {(one.of, one.to, one.metric): (own, known) for one, own, known in _main(records)}
-    cpus = forest.cpu_names(records.sessions())
-    metrics = [
-        metric
-        for metric in dict.fromkeys(one.metric for one in asked.statement)
-        if any(key[2] == metric for key in found)
-    ]
+    found: dict[tuple[str, str, str], tuple[list[Draw], Known]] = {}
+    for one in records.statements().statement:
+        own = _draws(records, one.of, one.to, one.metric)
+        if (known := together(own)) is not None:
+            found[one.of, one.to, one.metric] = own, known
+    cpus, metrics = forest.cpu_names(records.sessions()), list(dict.fromkeys(metric for *_, metric in found))
 
     def panel(of: str, to: str, metric: str) -> forest.ForestPanel | None:
         if (of, to, metric) not in found:
@@ -187,5 +155,5 @@ def picture(records: Records) -> str:
 
     if not found:
         return "<svg xmlns='http://www.w3.org/2000/svg'/>\n"
-    grid = [[panel(of, to, metric) for metric in metrics] for of, to in asked.pairs]
+    grid = [[panel(of, to, metric) for metric in metrics] for of, to in records.statements().pairs]
     return str(vl_convert.vegalite_to_svg(forest.printable(forest.small_multiples(grid)))) + "\n"

@@ -1,12 +1,13 @@
 """harness/benchmarks/detection.py: what is committed is what it finds."""
 
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
+import pytest
 from harness_places import ROOT
 
 from benchmarks import detection
+from tandem.analysis import change
 
 
 def test_neighbours_are_drawn_together() -> None:
@@ -18,8 +19,11 @@ def test_neighbours_are_drawn_together() -> None:
 
 def test_a_large_step_is_seen_at_once_and_a_small_one_later() -> None:
     found = detection.detect("x", detection.normal, series=40)
-    assert found.within("5 %", 0.5) == 2
-    assert cast(int, found.within("2 %", 0.9)) > cast(int, found.within("5 %", 0.9))
+    assert detection.first_at(found.seen["5 %"], 0.5) == 2
+    late, soon = (detection.first_at(found.seen[step], 0.9) for step in ("2 %", "5 %"))
+    assert late is not None
+    assert soon is not None
+    assert late > soon
     assert all(later >= earlier for seen in found.seen.values() for earlier, later in pairwise(seen))
 
 
@@ -30,8 +34,10 @@ def test_the_committed_curves_are_those_of_todays_judge() -> None:
     assert detection.detect(first.series, detection.normal) == first
 
 
-def test_a_family_raises_fewer_at_its_own_limit() -> None:
-    found = detection.of_family("x", detection.heavy, families=2)
-    rare = cast(int, found.nights["3.5"])
-    assert found.at_limit is None or found.at_limit > 4 * rare
-    assert rare < 10 < found.alone
+def test_a_family_raises_few_at_its_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    rare = detection.of_family("x", detection.heavy, families=2).at_limit
+    monkeypatch.setattr(change, "family_limit", lambda _: 3.5)
+    often = detection.of_family("x", detection.heavy, families=2).at_limit
+    assert often is not None
+    assert often < 10, "the control: at a lower one"
+    assert rare is None or rare > 4 * often
