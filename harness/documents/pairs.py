@@ -29,8 +29,8 @@ def _declared(one: Implementation) -> dict[str, set[str]]:
 
 
 def row(catalog: Catalog, one: str, other: str) -> tuple[str, str, str]:
-    """One pair: what only the one declares, and what only the other. Raises UsageError for one that has no bench.toml."""
-    first, second = (_declared(catalog.implementation(name)) for name in (one, other))
+    """One pair: what only the one declares, and what only the other. Raises KeyError for one that has no bench.toml."""
+    first, second = (_declared(catalog.implementations[name]) for name in (one, other))
 
     def only(own: dict[str, set[str]], others: dict[str, set[str]]) -> str:
         parts = ((kind, ", ".join(sorted(own[kind] - others[kind]))) for kind in own)

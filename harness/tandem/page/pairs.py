@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from tandem.analysis.ratios import MARGIN, NO_WINNER, verdict
 from tandem.facts.estimate import AT_FULL_LOAD, ratio
 from tandem.facts.fact import Fact, at_full_load, by_label, facts
+from tandem.facts.statement import turned
 from tandem.judge.bottleneck import tags
 from tandem.page.lines import Line
 from tandem.page.read import Run
@@ -183,13 +184,11 @@ def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metr
         if one.metric != metric or one.word == "not ranked" or (one.coordinates and one.coordinates != at):
             continue
         if {one.of, one.to} == {other.variant, sync.variant}:
-            if one.ratio is None or one.interval is None:
-                return None
+            own = one if one.of == other.variant else turned(one)
             word = one.word if one.word in TESTED else None
-            if one.of == other.variant:
-                return AsyncRatio(one.ratio, one.interval, one.n, word)
-            low, high = one.interval
-            return AsyncRatio(1 / one.ratio, (1 / high, 1 / low), one.n, word)
+            if own.ratio is None or own.interval is None:
+                return None
+            return AsyncRatio(own.ratio, own.interval, own.n, word)
     own, base = (
         at_full_load([one for one in table.get(line.trial_label, []) if one.good]) for line in (other, sync)
     )

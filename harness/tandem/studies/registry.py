@@ -60,10 +60,14 @@ def add_commands() -> None:
 def study_of(file: Path) -> type[Study[Any]]:
     """The study that a result is of. Raises TandemError, naming the file, where that is not known."""
     try:
-        raw = json.loads(file.read_text())
-        version, name = raw.get("schema_version"), raw["request"]["study"]
+        return _study(file, json.loads(file.read_text()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise TandemError(f"{file}: the record cannot be read: {error!r}") from None
+
+
+def _study(file: Path, raw: dict[str, Any]) -> type[Study[Any]]:
+    """The same of what stands in the file. Raises TandemError for another version or an unknown study."""
+    version, name = raw.get("schema_version"), raw["request"]["study"]
     if version != SCHEMA_VERSION:
         raise TandemError(
             f"{file}: schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}"
@@ -204,32 +208,18 @@ def beginning(file: Path) -> dict[str, Any]:
 def entry(name: str, file: Path) -> IndexEntry:
     """What a list says of a result. name: of its folder, for people. Raises TandemError, naming the file."""
     try:
-        return _entry(name, file, beginning(file))
+        raw = beginning(file)
+        study, asked, started = _study(file, raw), raw["request"], raw["started_at"]
+        datetime.fromisoformat(started)
+        return IndexEntry(
+            folder=name,
+            id=raw["id"],
+            study=study.name,
+            variants=[variant["label"] for variant in asked["variants"]],
+            scenario=asked["scenario"],
+            started_at=started,
+            verdict=Verdict(raw["verdict"]),
+            headline=raw.get("headline", ""),
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise TandemError(f"{file}: the record cannot be read: {error!r}") from None
-
-
-def _moment(text: str) -> str:
-    """The same. Raises ValueError for what is no time."""
-    datetime.fromisoformat(text)
-    return text
-
-
-def _entry(folder: str, file: Path, raw: dict[str, Any]) -> IndexEntry:
-    version, asked = raw["schema_version"], raw["request"]
-    if version != SCHEMA_VERSION:
-        raise TandemError(
-            f"{file}: schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}"
-        )
-    if asked["study"] not in STUDIES:
-        raise TandemError(f"{file}: the study '{asked['study']}' is not known")
-    return IndexEntry(
-        folder=folder,
-        id=raw["id"],
-        study=asked["study"],
-        variants=[variant["label"] for variant in asked["variants"]],
-        scenario=asked["scenario"],
-        started_at=_moment(raw["started_at"]),
-        verdict=Verdict(raw["verdict"]),
-        headline=raw.get("headline", ""),
-    )

@@ -6,7 +6,6 @@ import pytest
 
 from documents.pairs import PAIRS, row
 from tandem.catalog.catalog import Catalog
-from tandem.errors import UsageError
 
 BENCH = """
 title = "X, {model}"
@@ -40,7 +39,7 @@ def test_a_row_has_what_only_one_declares(pair: Path) -> None:
         "stack: d; defaults: `WORKERS=1`",
         "stack: d-async; defaults: `WORKERS=cpus`; settings that it lacks: `OFFLOAD`",
     )
-    with pytest.raises(UsageError, match="x-none"):
+    with pytest.raises(KeyError, match="x-none"):
         row(Catalog(pair), "x-sync", "x-none")
 
 
