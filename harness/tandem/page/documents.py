@@ -12,8 +12,6 @@ from markdown_it.token import Token
 
 FURTHER = ("README.md", "results/README.md", "contract/README.md", "contract/tests/README.md")
 MARK = re.compile(r"<!-- /?figure.*?-->", re.DOTALL)
-PICTURE = re.compile(r'<picture>.*?<img alt="([^"]*)" src="([^"]*)">.*?</picture>', re.S)
-"""One for light and one for dark, in the form that GitHub reads; a page has the one that it falls back on."""
 FOLDER = "docs"
 """Of the site."""
 
@@ -54,7 +52,7 @@ def documents(root: Path) -> Iterable[SitePage]:
 def _document(root: Path, name: str, known: dict[str, str]) -> SitePage:
     # Sources of this repository: their HTML is a `<br>` here and there. Records never come this way.
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
-    text = PICTURE.sub(r"![\1](\2)", MARK.sub("", (root / name).read_text()))
+    text = MARK.sub("", (root / name).read_text())
     tokens = parser.parse(text)
     title, words = "", []
     for at, token in enumerate(tokens):

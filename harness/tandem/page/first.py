@@ -11,7 +11,7 @@ from tandem.page import nights
 from tandem.page.answers import answer, bars
 from tandem.page.data import PageData, PageRow
 from tandem.page.lines import Line
-from tandem.page.outcomes import Outcomes
+from tandem.page.outcomes import OutcomeCells, matrix, measured
 from tandem.page.pairs import COST, RATE, ModelPair, best, pairs
 from tandem.page.plots import EXPLORE, OF_RESULTS, PRICES, WHY
 from tandem.page.published import MeasuredAgain, measured_again
@@ -41,7 +41,8 @@ class FirstPage:
     """Takes the results, the newest first."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self.data, self.outcomes = PageData(), Outcomes(catalog)
+        self.data, self._catalog = PageData(), catalog
+        self._outcomes: OutcomeCells = {}
         self._lines: list[PageRow] = []
         self._pairs: list[ModelPair] = []
         self._again: dict[str, MeasuredAgain] = {}
@@ -53,7 +54,7 @@ class FirstPage:
         """A result that was read whole."""
         run, lines = view.run, view.lines
         view.describe(self.data)
-        self.outcomes.add(run.slug, lines)
+        self._outcomes = measured(run.slug, lines) | self._outcomes
         self._pairs += pairs(run, lines)
         # Of an experiment that was made several times, the newest; the others are in the table.
         if again := measured_again(run):
@@ -98,8 +99,8 @@ class FirstPage:
         has = set(self.data.sets)
         self.data.sets |= {"lines": self._lines, "hero": bars(found)}
         again = list(self._again.values())
-        measured = {one.publication.name for one in again}
-        scenarios, matrix = self.outcomes.rows()
+        known = {one.publication.name for one in again}
+        scenarios, rows = matrix(self._catalog, self._outcomes)
         return {
             "answers": [answer(question, of) for question, of in found.items()],
             "has": has,
@@ -112,9 +113,9 @@ class FirstPage:
             "remedy": REMEDY,
             "how_to_read": SAYS,
             "scenarios": scenarios,
-            "matrix": matrix,
+            "matrix": rows,
             "experiments": again,
-            "unmeasured": [claim for claim in claims if claim.name not in measured],
+            "unmeasured": [claim for claim in claims if claim.name not in known],
             "broken": broken,
             "older": self.older,
             "total": self.shown + self.older,

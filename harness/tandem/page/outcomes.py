@@ -17,30 +17,26 @@ class OutcomeCell:
     slug: str = ""
 
 
-class Outcomes:
-    """Takes lines, those of the newest results first."""
+type OutcomeCells = dict[tuple[str, str], OutcomeCell]
+"""Implementation and scenario -> what became of it."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.scenarios, self.implementations = list(catalog.scenarios), list(catalog.implementations)
-        self._not_served = {
-            (name, scenario): OutcomeCell("not served", why)
-            for name, implementation in catalog.implementations.items()
-            for scenario, why in implementation.unsupported.scenarios.items()
-        }
-        self._measured: dict[tuple[str, str], OutcomeCell] = {}
 
-    def add(self, slug: str, lines: Sequence[Line]) -> None:
-        """The lines of a result."""
-        for line in lines:
-            cell = OutcomeCell(line.verdict, "; ".join(line.reasons[:2]), slug)
-            self._measured.setdefault((line.implementation, line.scenario), cell)
+def measured(slug: str, lines: Sequence[Line]) -> OutcomeCells:
+    """Those of a result; of several lines the first counts."""
+    return {
+        (line.implementation, line.scenario): OutcomeCell(line.verdict, "; ".join(line.reasons[:2]), slug)
+        for line in reversed(lines)
+    }
 
-    def rows(self) -> tuple[list[str], list[tuple[str, list[OutcomeCell]]]]:
-        """Scenarios, and each implementation with its cells. What is in no catalog any more comes last."""
-        cells = self._not_served | self._measured
-        names = dict.fromkeys([*self.implementations, *(name for name, _ in cells)])
-        scenarios = dict.fromkeys([*self.scenarios, *(scenario for _, scenario in cells)])
-        empty = OutcomeCell("not measured")
-        return list(scenarios), [
-            (name, [cells.get((name, each), empty) for each in scenarios]) for name in names
-        ]
+
+def matrix(catalog: Catalog, found: OutcomeCells) -> tuple[list[str], list[tuple[str, list[OutcomeCell]]]]:
+    """Scenarios, and each implementation with its cells. What is in no catalog any more comes last."""
+    cells = {
+        (name, scenario): OutcomeCell("not served", why)
+        for name, implementation in catalog.implementations.items()
+        for scenario, why in implementation.unsupported.scenarios.items()
+    } | found
+    names = dict.fromkeys([*catalog.implementations, *(name for name, _ in cells)])
+    scenarios = dict.fromkeys([*catalog.scenarios, *(scenario for _, scenario in cells)])
+    empty = OutcomeCell("not measured")
+    return [*scenarios], [(name, [cells.get((name, each), empty) for each in scenarios]) for name in names]

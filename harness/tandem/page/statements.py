@@ -14,19 +14,11 @@ REMEDY = "just session"
 
 
 @dataclass(frozen=True)
-class StatementEntry:
-    """A statement with a place of its own."""
-
-    title: str
-    figure: AddedFigure | None
-    """None without a session."""
-
-
-@dataclass(frozen=True)
 class StatementsSection:
     """Section of the first page."""
 
-    main: list[StatementEntry]
+    main: dict[str, AddedFigure | None]
+    """Title of a main statement -> its picture; None without a session."""
     further: list[tuple[str, ...]]
     """Rows of FURTHER."""
     conditions: dict[str, str]
@@ -35,7 +27,7 @@ class StatementsSection:
     @property
     def figures(self) -> list[AddedFigure]:
         """The pictures of the main statements."""
-        return [one.figure for one in self.main if one.figure is not None]
+        return [one for one in self.main.values() if one is not None]
 
 
 FURTHER = ("statement", "conditions", "ratio", "next session", "basis")
@@ -46,19 +38,19 @@ FURTHER_LEAST = 2
 def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: Catalog) -> StatementsSection:
     """sessions: all, in order of time."""
     cpus, taken = cpu_names(sessions), set[Key]()
-    main, conditions = [], {}
+    main: dict[str, AddedFigure | None] = {}
+    conditions = {}
     for one in statements.statement:
         key = key_now(statements, catalog, one.metric, one.of, one.to)
         taken |= {key, key.turned}
         found = draws(sessions, key)
         together = known(found)
         title = _title(key)
+        main[title] = None
         if together is None:
-            main.append(StatementEntry(title, None))
             continue
         name, spec = f"statement-{one.name}", forest(rows(found, cpus), together)
-        figure = AddedFigure(name, title, _sentence(key, together), "reference/sessions", spec)
-        main.append(StatementEntry(title, figure))
+        main[title] = AddedFigure(name, title, _sentence(key, together), "reference/sessions", spec)
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
     return StatementsSection(main, _further(sessions, taken), conditions)
 

@@ -179,7 +179,7 @@ class Result[C: Conclusions](Part):
     made_again: dict[str, int] = Field(default_factory=dict)
     """Variant -> how many of its starts were made once more, because the host disturbed one of their block."""
     host: HostSeen | None = None
-    """Null where there was no window, and in older records; what reads them takes it from their trials."""
+    """Null where there was no window."""
     baselines: Baselines
     variants: list[Variant] = Field(default_factory=list)
     """Everything that appears in a trial: what its labels stand for, with coordinates."""

@@ -136,7 +136,7 @@ def test_a_page_is_drawn_and_can_be_used_by_everybody(show: Open, page: str, nam
     assert draw_all(driver) == []
     keep(driver, f"{page.removesuffix('.html').replace('/', '-')}-{name}-{theme}")
     if (page, name) == ("index.html", "wide"):
-        keep(driver, f"first-{theme}", 760)  # docs/images/page-light.png and page-dark.png
+        keep(driver, f"first-{theme}", 760)  # docs/images/page-light.png is one
     assert complaints(driver) == []
     width = driver.execute_script("return document.documentElement.scrollWidth")
     assert width <= size[0], "the page is wider than the window"
