@@ -191,7 +191,7 @@ class Result[C: Conclusions](Part):
         BeforeValidator(per_variant),
         PlainSerializer(shared_once, return_type=Environments),
     ] = Field(default_factory=dict)
-    """By the label of the variant. The file has what they share once (Environments)."""
+    """By the label of the variant. On disk what they share stands once (Environments)."""
     packed_sha256: str | None = None
     """Of a committed record: the SHA-256 of trials.jsonl.xz, which has its environments and its trials."""
     raw: RawFiles | None = None
