@@ -35,6 +35,7 @@ FIGURES: dict[str, Figure] = {
     "quoted": published.quoted,
     # what implementations declare, and the self-test
     "pairs": pairs.all_pairs,
+    "code-lines": pairs.code_lines,
     "selftest-checks": selftest.checks,
     "selftest-date": selftest.date,
     "selftest": selftest.found,

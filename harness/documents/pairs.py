@@ -1,5 +1,6 @@
 """What differs between two implementations that are compared: read from what they declare, so that it cannot be said otherwise."""
 
+from checks.code_lines import MOST, counted
 from documents.records import Records
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.report.markdown import table
@@ -43,3 +44,10 @@ def all_pairs(records: Records) -> str:
     """Every pair of the list."""
     rows = [row(records.catalog(), one, other) for one, other in PAIRS]
     return table(("pair", "only the first", "only the second"), rows)
+
+
+def code_lines(records: Records) -> str:
+    """The lines of code of the programs that have a limit."""
+    heads = ("program", "lines of code>", "at most>")
+    sizes = counted(records.root).items()
+    return table(heads, [(f"`{name}`", f"{size:,}", f"{MOST[name]:,}") for name, size in sizes])

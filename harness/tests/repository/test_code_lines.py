@@ -1,0 +1,58 @@
+"""checks.code_lines: what counts as a line of code, and that no program has more than its limit."""
+
+import subprocess
+
+import pytest
+from harness_places import ROOT
+
+from checks.code_lines import ABOVE, MOST, code_lines, counted, excesses
+
+PYTHON = '''"""Docstring
+of two lines."""
+
+import os  # a comment
+
+
+def text() -> str:
+    """Docstring."""
+    # A comment.
+    return """a
+# no comment"""
+'''
+RUST = """//! Docs.
+use a::b; /* a
+comment */
+
+fn quote() -> char { '"' } // "
+const ADDRESS: &str = "http://here/*"; const OPEN: char = '{';
+
+#[cfg(test)]
+use c::d;
+#[cfg(test)]
+mod tests {
+    fn one() { "}" }
+}
+fn last() {}
+"""
+TYPESCRIPT = "/** Docs. */\nexport const a = `// ${b}\n/* c */`;\n"
+
+
+@pytest.mark.parametrize(("ending", "text", "lines"), [(".py", PYTHON, 4), (".rs", RUST, 4), (".ts", TYPESCRIPT, 2)])
+def test_what_runs_counts_and_what_explains_or_tests_does_not(ending: str, text: str, lines: int) -> None:
+    assert code_lines(text, ending) == lines
+
+
+def test_no_program_has_more_than_its_limit() -> None:
+    try:
+        found = excesses(counted(ROOT))
+    except subprocess.CalledProcessError:
+        pytest.skip("not a clone: git does not say which files there are")
+    assert found == []
+
+
+def test_a_program_that_grew_and_a_limit_that_is_too_high_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ABOVE, "node", 900)
+    monkeypatch.delitem(ABOVE, "rust-async", raising=False)
+    for name, size in (("node", 901), ("node", 899), ("node", 600), ("rust-async", 801)):
+        assert len(excesses({name: size})) == 1, (name, size)
+    assert excesses({"node": 900, "rust-async": MOST["rust-async"]}) == []
