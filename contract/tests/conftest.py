@@ -15,16 +15,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from contract_checks import catalog
 from contract_checks.backend import Backend
 from contract_checks.brief import brief
-from contract_checks.crowds import idling
+from contract_checks.crowds import idle_since
 from contract_checks.docker import end_of_log
 from contract_checks.needs import file_of, name_of
-from contract_checks.registry import CHECKS, tier_of
+from contract_checks.registry import CHECKS, promised
 from contract_checks.stack import Stack
 
-NOT_ASKED = pytest.StashKey[dict[str, int]]()
 TOLD = pytest.StashKey[set[str]]()
 START_SHOWN = 2500  # characters: the end of a build or of a log
-TIER = "tier of the check"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,13 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--only", action="append", metavar="CHECK", help="a check, without `check_`; repeatable")
     group.addoption("--scenario", action="append", metavar="S", help="checks about a scenario; repeatable")
-    group.addoption("--hardened", action="store_true", help="ask a core implementation these checks as well")
     group.addoption("--brief", action="store_true", help="a few lines for each check that fails")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "docker: needs the Docker engine and builds images")
-    config.stash[NOT_ASKED] = {}
     config.stash[TOLD] = set()
     try:
         _chosen(config)
@@ -93,32 +89,8 @@ def _asked(config: pytest.Config, item: pytest.Item) -> bool:
         and file_of(check) not in implementation.bridge
     ):
         return False
-    tier = tier_of(check)
-    item.user_properties.append((TIER, tier))
     # A check that is named is asked, whatever was promised.
-    if tier == "core" or implementation.tier == "hardened" or only or config.getoption("hardened"):
-        return True
-    not_asked = config.stash[NOT_ASKED]
-    not_asked[implementation.name] = not_asked.get(implementation.name, 0) + 1
-    return False
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """What was asked of each tier, and what of it passed."""
-    for tier in catalog.TIERS:
-        counts = {
-            outcome: len(
-                [r for r in terminalreporter.getreports(outcome) if (TIER, tier) in r.user_properties]
-            )
-            for outcome in ("passed", "failed", "xfailed", "skipped")
-        }
-        if any(counts.values()):
-            words = [f"{number} {outcome}" for outcome, number in counts.items() if number]
-            terminalreporter.write_line(f"tier {tier}: {', '.join(words)}")
-    for name, number in config.stash[NOT_ASKED].items():
-        terminalreporter.write_line(
-            f"{name} is of the tier core: {number} checks of the tier hardened were not asked (--hardened)"
-        )
+    return promised(check, implementation) or bool(only)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -180,5 +152,5 @@ def stack() -> Iterator[Stack]:
 def backend(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Backend]:
     """One implementation, built, started and healthy."""
     with stack.serving(request.param) as backend:
-        idling(backend)  # check_keep_alive, at the end, wants a connection that has idled long
+        idle_since(backend)
         yield backend

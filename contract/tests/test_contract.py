@@ -6,7 +6,7 @@ import pytest
 from contract_checks.backend import Backend
 from contract_checks.errors import Undecided
 from contract_checks.needs import name_of, other_model, unsupported
-from contract_checks.registry import CHECKS, Check, tier_of
+from contract_checks.registry import CHECKS, Check, promised
 
 NEW_LINE = "\n"
 
@@ -29,8 +29,7 @@ def test_contract(backend: Backend, check: Check) -> None:
 def _is_held_to(check: Check, backend: Backend) -> None:
     implementation = backend.implementation
     declared = implementation.checks.get(name_of(check))
-    promised = implementation.tier == "hardened" or tier_of(check) == "core"
-    if declared is None and promised:
+    if declared is None and promised(check, implementation):
         check(backend)
         return
     # What is declared is held to it as well: whoever can do more must say so.

@@ -38,10 +38,6 @@ def verify(
     scenario: Annotated[
         list[str] | None, typer.Option(help="Run the checks of this scenario only. May be repeated.")
     ] = None,
-    hardened: Annotated[
-        bool,
-        typer.Option("--hardened", help="Also run the checks of the hardened tier on a core implementation."),
-    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show full tracebacks and logs of failures.")
     ] = False,
@@ -55,7 +51,7 @@ def verify(
     run.undisturbing(lambda: other_measurements(HERE), wait)
     for name in scenario or []:
         catalog.pick("scenario", name, catalog.scenarios)
-    raise typer.Exit(run.contract(ROOT, names, only or [], scenario or [], hardened, verbose))
+    raise typer.Exit(run.contract(ROOT, names, only or [], scenario or [], verbose))
 
 
 @app.command(name="shape")
@@ -85,13 +81,10 @@ def new_(
         Literal["sync", "async"],
         typer.Option(help="How it waits: sync blocks a thread, async uses an event loop."),
     ],
-    tier: Annotated[
-        Literal["core", "hardened"], typer.Option(help="Tier of the contract that it promises.")
-    ] = "core",
     language: Annotated[str, typer.Option(help="Programming language.")] = "python",
 ) -> None:
     """Create the folder of a new implementation: a stub that runs, with every scenario switched off."""
-    made = new.make(ROOT, name, model, tier, language)
+    made = new.make(ROOT, name, model, language)
     for file in made:
         out.print(str(file.relative_to(ROOT)), highlight=False)
     out.print(

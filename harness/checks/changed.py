@@ -63,7 +63,7 @@ def proved(catalog: Catalog, paths: list[str] | None) -> list[str]:
         return list(catalog.implementations)
     first: dict[str, str] = {}
     for name, found in catalog.implementations.items():
-        if found.model == "async" and found.tier == "hardened":
+        if found.model == "async":
             first.setdefault(found.language, name)
             if name == f"{found.language}-async":
                 first[found.language] = name

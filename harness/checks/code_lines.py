@@ -9,42 +9,33 @@ from pathlib import Path
 from checks.changed import sources
 from checks.house import tracked
 
-MOST = {
-    **dict.fromkeys(("python-async", "python-sync", "falcon-async", "falcon-sync"), 500),
-    **dict.fromkeys(("rust-async", "rust-sync"), 800),
-    "node": 600,
-    **dict.fromkeys(("cpp-async", "cpp-sync"), 1_700),
+LIMITS = {
+    "python-async": (500, 598),
+    "python-sync": (500, 635),
+    "falcon-async": (500, 689),
+    "falcon-sync": (500, 647),
+    "rust-async": (800, 1_779),
+    "rust-sync": (800, 2_046),
+    "node": (600, 842),
+    "cpp-async": (1_700, 3_058),
+    "cpp-sync": (1_700, 2_734),
 }
-"""Program -> the most lines that it is meant to have."""
-ABOVE = {
-    "python-async": 598,
-    "python-sync": 635,
-    "falcon-async": 689,
-    "falcon-sync": 647,
-    "rust-async": 1_779,
-    "rust-sync": 2_046,
-    "node": 842,
-    "cpp-async": 3_058,
-    "cpp-sync": 2_734,
-}
-"""Programs with more -> the lines that they have. A number may only fall; who reaches the limit leaves."""
+"""Program -> the most lines that it is meant to have, and those that it may have today. That number only falls, down to the first."""
 OTHERS = re.compile(r"(users?|work|index|adding|offload)")
 """Modules that only other scenarios than `recipes` use."""
 TEST = re.compile(r"(^|/)tests?(/|\.rs$)|\.test\.ts$")
 ENDINGS = (".py", ".rs", ".ts", ".cpp", ".hpp")
 QUOTED = r'"(?:\\.|[^"\\])*"' + r"|'(?:\\[^'\n]+|[^'\\\n])'" + r"|`(?:\\.|[^`\\])*`"
 """Literals of Rust, C++ and TypeScript, in which nothing is a comment or a brace."""
-NO_CODE = (
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
-    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
-)
 
 
 def code_lines(text: str, ending: str) -> int:
     """The number of lines of one file that hold code. ending: such as `.rs`."""
     if ending == ".py":
-        tokens = [one for one in tokenize.generate_tokens(StringIO(text).readline) if one.type not in NO_CODE]
-        code = {row for one in tokens for row in range(one.start[0], one.end[0] + 1)}
+        tokens = [one for one in tokenize.generate_tokens(StringIO(text).readline) if one.string.strip()]
+        code = {
+            n for one in tokens if one.type != tokenize.COMMENT for n in range(one.start[0], one.end[0] + 1)
+        }
         alone = [one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Expr)]
         docstrings = [one for one in alone if isinstance(one.value, ast.Constant)]
         return len(code - {row for one in docstrings for row in range(one.lineno, (one.end_lineno or 0) + 1)})
@@ -75,7 +66,7 @@ def files(root: Path, program: str) -> list[Path]:
         file
         for file in tracked(root, *places)
         if file.suffix in ENDINGS
-        and "src" in file.parts
+        and "src" in file.relative_to(root).parts
         and not TEST.search(str(file.relative_to(root)))
         and not OTHERS.fullmatch(file.stem)
     ]
@@ -83,15 +74,18 @@ def files(root: Path, program: str) -> list[Path]:
 
 def counted(root: Path) -> dict[str, int]:
     """Program -> its lines of code for `recipes`."""
-    return {name: sum(code_lines(file.read_text(), file.suffix) for file in files(root, name)) for name in MOST}
+    return {
+        name: sum(code_lines(file.read_text(), file.suffix) for file in files(root, name)) for name in LIMITS
+    }
 
 
 def excesses(sizes: dict[str, int]) -> list[str]:
-    """Programs with more lines than their limit, and numbers in ABOVE that are to fall or to go."""
-    return [
-        f"{name}: {size:,} lines of code for `recipes`, the limit is {limit:,}"
-        if size > limit
-        else f"{name}: {size:,} lines of code for `recipes`: its {limit:,} in ABOVE has to fall, or to go"
-        for name, size in sizes.items()
-        if size > (limit := ABOVE.get(name, MOST[name])) or name in ABOVE and (size < limit or size <= MOST[name])
-    ]
+    """Programs with more lines than they may have, and limits that have to fall."""
+    told = []
+    for name, size in sizes.items():
+        most, today = LIMITS[name]
+        if size > today or max(size, most) < today:
+            told.append(
+                f"{name}: {size:,} lines of code for `recipes`; its limit is {today:,}, and only falls"
+            )
+    return told

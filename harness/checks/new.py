@@ -27,7 +27,7 @@ def check_name(root: Path, name: str) -> None:
         raise UsageError(f"{name} exists: take another name, or work on that folder")
 
 
-def make(root: Path, name: str, model: str, tier: str, language: str) -> list[Path]:
+def make(root: Path, name: str, model: str, language: str) -> list[Path]:
     """Writes the folder; returns its files. Raises UsageError, and then nothing was written."""
     check_name(root, name)
     if not re.fullmatch(r"[a-z][a-z0-9+#.-]*", language):
@@ -40,7 +40,6 @@ def make(root: Path, name: str, model: str, tier: str, language: str) -> list[Pa
         "name": name,
         "title": f"{name.replace('-', ' ').capitalize()}",
         "model": model,
-        "tier": tier,
         "language": language,
         "settings": "".join(f'{setting} = "not written yet"\n' for setting in off),
         "scenarios": "".join(f'{scenario} = "not written yet"\n' for scenario in catalog.scenarios),

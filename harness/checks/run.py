@@ -212,7 +212,6 @@ def contract(
     implementations: list[str],
     only: list[str],
     scenarios: list[str],
-    hardened: bool,
     verbose: bool,
 ) -> int:
     """The contract's tests against some implementations; those of its files only where nothing is chosen.
@@ -223,7 +222,6 @@ def contract(
     chosen = [argument for name in implementations for argument in ("--implementation", name)]
     chosen += [argument for name in only for argument in ("--only", name)]
     chosen += [argument for name in scenarios for argument in ("--scenario", name)]
-    chosen += ["--hardened"] if hardened else []
     chosen += ["--verbose"] if verbose else ["--brief", "-q", "--no-header", "--disable-warnings", "-rsx"]
     arguments = [*(str(root / "contract/tests" / file) for file in files), *chosen]
     # A chosen check fails at once, for who works on it; what CI asks of a whole implementation may be disturbed.

@@ -47,6 +47,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         self.fault = self.server.fault
+        if self.fault == "nagle":
+            self.disable_nagle_algorithm, self.wbufsize = False, 0
         super().setup()
         self.connection.settimeout(3 if self.fault == "short-keep-alive" else IDLE_S)
 
@@ -121,9 +123,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle_expect_100(self) -> bool:
         """The client is told to go on when a handler asks for the body, and not before."""
-        if self.fault == "refuses-expect":
-            self.send_error(417)
-            return False
         self._waits = True
         return True
 
@@ -169,13 +168,6 @@ class Handler(BaseHTTPRequestHandler):
             pass
         return b"".join(parts)
 
-    def _sends_words(self) -> bool:
-        """Whether what is already here behind a request cannot be another one."""
-        self.connection.setblocking(False)
-        behind: bytes = self.rfile.peek(1)  # type: ignore[attr-defined]
-        self.connection.settimeout(IDLE_S)
-        return behind[:1].islower()
-
     def _reply(self, answer: Answer) -> None:
         keep = self.headers.get("Connection", "").lower() != "close" and self.request_version == "HTTP/1.1"
         self.close_connection = not keep or self.server.stopping
@@ -184,11 +176,8 @@ class Handler(BaseHTTPRequestHandler):
         self.server.answered += 1
         if self.fault == "closes-at-times" and self.server.answered % 11 == 0:
             self.close_connection = True
-        unannounced = self.fault == "closes-unannounced" and self._unread
-        if self._unread and not unannounced and not self._drain():
+        if self._unread and not self._drain():
             self.close_connection = True
-        if self.fault == "refuses-at-once" and self._sends_words():
-            self.wfile.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
         self.send_response(answer.status)
         if answer.kind:
             self.send_header("Content-Type", answer.kind)
@@ -204,7 +193,6 @@ class Handler(BaseHTTPRequestHandler):
             if self.fault == "bytes-behind-body" and self.server.answered % 50 == 0:
                 self.wfile.write(b"nothing")
         self.wfile.flush()
-        self.close_connection |= unannounced
         if self.server.logs:
             print(f"{self.command} {self.path} {answer.status}")
 

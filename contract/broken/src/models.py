@@ -17,15 +17,11 @@ def encode(value: Json, fault: str) -> bytes:
     return json.dumps(value, ensure_ascii=fault == "escaped-json", separators=separators).encode()
 
 
-def decode(data: bytes, fault: str) -> Any:
+def decode(data: bytes) -> Any:
     """The value of a body; raises Failure when it is not JSON in UTF-8."""
     try:
-        # json.loads would take bytes of UTF-16, too, and skip a byte order mark.
-        text = data if fault == "lenient-text" else data.decode()
-        return json.loads(text, parse_constant=_refuse)
-    except RecursionError as error:
-        raise Failure(500 if fault == "nested-500" else 400) from error
-    except ValueError as error:
+        return json.loads(data.decode(), parse_constant=_refuse)
+    except (RecursionError, ValueError) as error:
         raise Failure(400) from error
 
 

@@ -109,7 +109,7 @@ class Recipes:
         if self._fault == "first-recipe" and key is None and self._load.busy > 4:
             found = [self._first.setdefault(user, found[0])]
         if not found:
-            raise Failure(404, "no such recipe" if self._fault == "wrong-error" else "")
+            raise Failure(404)
         return self._spoil(recipe(connection, found[0], self._fault))
 
     def _spoil(self, body: Json) -> Json:

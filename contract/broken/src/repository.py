@@ -44,9 +44,9 @@ class Pool:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """Lends a connection; raises Unavailable for any failure of the database."""
+        """Lends a connection; raises Unavailable when the database is away or too slow."""
         began = time.monotonic()
-        free = self._free.acquire(timeout=WAIT_S)
+        free = self._free.acquire(timeout=60 if self._config.fault == "waits-for-ever" else WAIT_S)
         with self._counting:
             self.checkouts += 1
             self.wait_s += time.monotonic() - began
@@ -68,6 +68,9 @@ class Pool:
             elif connection:
                 connection.close()
                 self._idle.clear()
+            outage = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+            if not outage and self._config.fault != "bugs-are-503":
+                raise  # a statement that is wrong
             raise Unavailable from error
         except BaseException:
             # A request that is refused leaves a sound connection.

@@ -1,9 +1,12 @@
 """Which request gets which answer: path, then method, then the handler and what it refuses."""
 
 import re
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+import psycopg
 
 import handlers
 from config import Config
@@ -53,15 +56,14 @@ class Application:
         notes = handlers.Notes(pool, sessions, load, fault)
         dashboard = handlers.Dashboard(pool, sessions, fault)
         self._load = load
-        slash = "/" if fault == "slash-needed" else "/?"
         index = "/" if fault == "index-only-root" else r"/(?:index\.html?)?"
         reads = "GET, HEAD"
         table: list[tuple[str, str, Handler]] = [
             ("/healthz", reads, lambda request, match: pages.healthz()),
             (index, reads, lambda request, match: pages.index()),
-            (f"/user{slash}", "POST", lambda request, match: users.create()),
+            ("/user/?", "POST", lambda request, match: users.create()),
             (r"/user/([0-9]+)/?", "GET, HEAD, PUT, DELETE", users.one),
-            (f"/users{slash}", reads, lambda request, match: users.list()),
+            ("/users/?", reads, lambda request, match: users.list()),
             ("/work", "POST", lambda request, match: work.answer(request.query, request.body)),
             ("/api/v1/recipes", reads, recipes.random),
             ("/api/v1/recipes/([^/]+)", reads, recipes.one),
@@ -90,14 +92,16 @@ class Application:
                 return self._failed(Failure(503))
             except Failure as failure:
                 return self._failed(failure)
+            except psycopg.Error as error:
+                if self._fault != "bugs-unlogged":
+                    print(f"{request.method} {request.path}: {error!r}", file=sys.stderr)
+                return self._failed(Failure(500))
 
     def _failed(self, failure: Failure) -> Answer:
-        if failure.status == 404 and self._fault == "html-errors":
-            return Answer(404, b"<h1>Not Found</h1>", HTML)
-        answer = Answer(failure.status, encode({"error": failure.error}, self._fault), JSON)
+        word = "no session" if self._fault == "wrong-error" and failure.status == 401 else failure.error
+        answer = Answer(failure.status, encode({"error": word}, self._fault), JSON)
         if failure.status == 405:
-            more = ", PATCH" if self._fault == "wrong-allow" else ""
-            answer.headers["Allow"] = failure.allow + more
+            answer.headers["Allow"] = failure.allow
         return answer
 
     def _route(self, request: Request) -> Answer:
@@ -107,8 +111,12 @@ class Application:
                 allowed = allow.split(", ")
                 if self._fault == "head-refused":
                     allowed.remove("HEAD") if "HEAD" in allowed else None
+                if self._fault == "any-method":
+                    return handler(request, match)
                 # POST to a user has an answer of its own, though it is not allowed.
                 if request.method not in allowed and not (request.method == "POST" and "PUT" in allowed):
                     raise Failure(405, allow=allow)
                 return handler(request, match)
+        if self._fault == "pages-for-all":
+            return Answer(200, b"<h1>Welcome</h1>", HTML)
         raise Failure(404)

@@ -35,7 +35,8 @@ class Server(ThreadingHTTPServer):
         self.stopping = False
         self.answered = 0
         self._application = Application(config)
-        threads = 2 if fault == "threads-ignored" else config.threads
+        threads = {"threads-ignored": 2, "one-request-at-a-time": 1}.get(fault, config.threads)
+        self._places = threading.Semaphore(config.threads)
         self._handlers = ThreadPoolExecutor(threads, "handler")
         workers = 1 if fault == "workers-ignored" else config.workers
         self._acceptors = [threading.Thread(target=self._accept) for _ in range(workers)]
@@ -68,7 +69,7 @@ class Server(ThreadingHTTPServer):
 
     def stop(self) -> None:
         """Ends `run` soon."""
-        if self.fault == "ends-without-drain" or (self.fault == "second-signal-kills" and self.stopping):
+        if self.fault == "ends-without-drain":
             os._exit(0)
         self.stopping = True
 
@@ -77,8 +78,10 @@ class Server(ThreadingHTTPServer):
             self.handle_request()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
+        held = self._places if self.fault == "thread-for-connection" else contextlib.nullcontext()
         try:
-            super().process_request_thread(request, client_address)
+            with held:
+                super().process_request_thread(request, client_address)
         finally:
             with self._lock:
                 self._busy -= 1 if request not in self._idle else 0

@@ -42,10 +42,6 @@ class Users:
     def one(self, request: "Request", match: re.Match[str]) -> Answer:
         """GET, PUT, DELETE and POST of /user/{id}"""
         if request.method == "POST":
-            if self._fault == "post-with-id":
-                return self.create()
-            raise Failure(400)
-        if self._fault == "huge-id-400" and len(match[1]) > 18:
             raise Failure(400)
         key = int(match[1][:30])
         with self._lock:

@@ -65,10 +65,8 @@ class Work:
 
     def _delay(self, query: str) -> int:
         pairs = parse_qsl(query, keep_blank_values=True, errors="replace", encoding="utf-8")
-        if self._fault == "delay-undecoded":
-            pairs = [tuple(pair.partition("=")[::2]) for pair in query.split("&")]
         values = [value for name, value in pairs if name == "delay_ms"]
-        if len(values) > 1 and self._fault != "last-delay":
+        if len(values) > 1:
             raise Failure(400)
         text = values[-1] if values else "0"
         if not re.fullmatch("[0-9]{1,9}", text) or int(text) > 10_000:
@@ -78,11 +76,9 @@ class Work:
         return int(text)
 
     def _numbers(self, data: bytes) -> list[int]:
-        found: Any = decode(data, self._fault)
+        found: Any = decode(data)
         if self._fault == "lenient-json" and isinstance(found, list):
             return [item for item in found if isinstance(item, int | float)]  # type: ignore[misc]
-        if self._fault == "whole-fractions" and isinstance(found, list):
-            found = [int(item) if isinstance(item, float) and item.is_integer() else item for item in found]
         if type(found) is not list or any(type(i) is not int or not LOW <= i <= HIGH for i in found):
             raise Failure(422)
         return found[:-1] if self._fault == "numbers-dropped" and len(found) > 10_000 else found

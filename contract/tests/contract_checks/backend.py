@@ -30,6 +30,11 @@ class Answer:
     seconds: float
     asked: str = ""  # the request, for a message
 
+    @property
+    def media_type(self) -> str:
+        """Of Content-Type, without parameters such as `charset`."""
+        return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
     def __str__(self) -> str:
         return f"{self.status} {self.headers.get('content-type')} {self.body[:300]!r}"
 

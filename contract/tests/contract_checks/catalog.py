@@ -18,7 +18,7 @@ class Implementation:
     name: str
     model: str = "sync"
     # How much of the contract it promises: core or hardened.
-    tier: str = "hardened"
+    tier: str = "core"
     # Whether GET /pool says how long connections were waited for.
     pool_tells: bool = False
     # What bench.toml names under [unsupported], each with its reason.
@@ -63,7 +63,7 @@ def load(name: str) -> Implementation:
     text = _read(path)
     unsupported = text.get("unsupported", {})
     settings, scenarios, checks = (unsupported.get(kind, {}) for kind in ("settings", "scenarios", "checks"))
-    tier = text.get("tier", "hardened")
+    tier = text.get("tier", "core")
     if tier not in TIERS:
         raise ValueError(f"{path}: tier is {tier!r}, and not one of {', '.join(TIERS)}")
     bridge = tuple(text.get("bridge", {}).get("checks", ()))

@@ -3,18 +3,20 @@
 import socket
 import time
 from contextlib import suppress
+from statistics import median
 
 from contract_checks.backend import Answer, Backend
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
 from contract_checks.needs import for_scenario
-from contract_checks.wire import Silent, Wire, chunked, request
+from contract_checks.wire import Silent, Wire, chunked, request, wires
 
 COOKIE = f"Cookie: sessionid={session(1)}"
 CHUNKED = "Transfer-Encoding: chunked"
 HEALTHZ = request("GET", "/healthz")
 WORK = request("POST", "/work", body=b"[1,2]")
 REFUSED_S = 5.0
+DELAYED_S, SILENT_S = 0.03, 20.0
 # A server says what it dislikes in its own words. 501: the coding is unknown; 505: the version is.
 REFUSED = (400, 413, 431, 501, 505)
 
@@ -71,7 +73,6 @@ def check_chunked(backend: Backend) -> None:
     body = b"[10,20,300]"
     head = request("POST", "/work", CHUNKED)
     forms = {f"chunks of {size}": chunked(body, size) for size in (1, 3, len(body))}
-    forms["upper-case sizes"] = b"00B\r\n[10,20,300]\r\n0\r\n\r\n"
     forms["extensions"] = b"4;a=b\r\n[10,\r\n7;c\r\n20,300]\r\n0\r\n\r\n"
     forms["trailers"] = b"b\r\n[10,20,300]\r\n0\r\nX-Sum: 330\r\n\r\n"
     with Wire(backend) as wire:
@@ -87,14 +88,30 @@ def check_chunked(backend: Backend) -> None:
         _assert_healthy(_next(wire, "a request behind chunks"), "a request behind chunks")
 
 
-@for_scenario("work")
-def check_expect(backend: Backend) -> None:
-    """A client that waits for `100 Continue` gets its answer, whether the server knows it or not."""
-    data = request("POST", "/work", "Expect: 100-continue", body=b"[1,2]")
-    with Wire(backend) as wire:
-        wire.send(data[:-5])
+def check_no_delay(backend: Backend) -> None:
+    """A kept connection costs no 40 ms: TCP_NODELAY is on, or an answer leaves as one piece."""
+    asked = [HEALTHZ]
+    asked += [request("GET", f"{RECIPES}/1", COOKIE)] if backend.implementation.serves("recipe") else []
+    asked += [WORK] if backend.implementation.serves("work") else []
+    for data in asked:
+        with Wire(backend) as wire:
+            # The first answers come without it: a new connection's are acknowledged at once.
+            took_s = [wire.ask(data).seconds for _ in range(40)][20:]
+        assert median(took_s) < DELAYED_S, (
+            f"{data.splitlines()[0]!r}, twenty times on one connection: {median(took_s) * 1000:.0f} ms each. Nagle's algorithm"
+            " waits for the client's acknowledgement: set TCP_NODELAY on the connections that were accepted"
+        )
+
+
+def check_silent_connections(backend: Backend) -> None:
+    """Eight connections that say nothing, and two threads: another client is answered within 20 s."""
+    settings = backend.implementation.honours(THREADS="2", WORKERS="1")
+    with backend.variant(**settings) as variant, wires(variant, 8):
         time.sleep(0.5)
-        _assert_sum(wire.ask(data[-5:]), 3, "Expect: 100-continue")
+        with Wire(variant, SILENT_S) as wire:
+            answer = wire.ask(HEALTHZ)
+    _assert_healthy(answer, "beside eight silent connections")
+    print(f"answered after {answer.seconds:.1f} s")
 
 
 @for_scenario("recipe")
@@ -127,57 +144,14 @@ def check_malformed(backend: Backend) -> None:
 
 
 @for_scenario("work")
-def check_refused_in_turn(backend: Backend) -> None:
-    """What is refused behind other requests is answered after them: answers come in the order of their requests."""
-    slow = request("POST", "/work?delay_ms=100", body=b"[1,2]")
-    for what, data in (
-        ("words", MALFORMED["words"]),
-        ("a chunk's size in words", MALFORMED["a chunk's size in words"]),
-        ("a head of 72 KiB", request("GET", "/healthz", f"X: {'x' * 72 * 1024}")),
-    ):
-        answers = _all(backend, what, slow * 2 + data)
-        for answer in answers[:2]:
-            _assert_sum(answer, 3, f"before {what}")
-        assert len(answers) >= 2, f"{what} behind two requests, of which one is answered: {answers[0]}"
-        for answer in answers[2:]:
-            assert answer.status in REFUSED, f"{what}: {answer}"
-
-
-@for_scenario("work")
-def check_refused_before_body(backend: Backend) -> None:
-    """A request may be refused by its head alone. The body that follows is not taken for another request, and the next
-    request on the connection is answered, unless the refusal said that it ends the connection."""
-    body = b"[1,2]"
-    for what, asked, status in (
-        ("a bad delay_ms", request("POST", "/work?delay_ms=x", body=body), 400),
-        ("an unknown path", request("POST", "/nothing", body=body), 404),
-        ("a wrong method", request("POST", "/healthz", body=body), 405),
-    ):
-        with Wire(backend) as wire:
-            for _ in range(3):
-                wire.send(asked.removesuffix(body))
-                time.sleep(0.2)
-                answer = wire.ask(body)
-                assert_error(answer, status, what=what)
-                if answer.headers.get("connection", "").lower() == "close":
-                    break
-            else:
-                _assert_healthy(wire.ask(HEALTHZ), f"after {what}")
-
-
-@for_scenario("work")
 def check_conflicting_lengths(backend: Backend) -> None:
     """Where two lengths contradict each other nothing behind the head is taken for a request."""
     inner = request("GET", "/healthz", "X: smuggled")
     for what, headers, body in (
         ("a short and a long length", ("Content-Length: 5", f"Content-Length: {5 + len(inner)}"), b"[1,2]"),
         ("a long and a short length", (f"Content-Length: {5 + len(inner)}", "Content-Length: 5"), b"[1,2]"),
-        ("two lengths in one header", (f"Content-Length: 5, {5 + len(inner)}",), b"[1,2]"),
         ("chunks and a length", (CHUNKED, f"Content-Length: {5 + len(inner)}"), b"0\r\n\r\n"),
-        ("a length and chunks", (f"Content-Length: {5 + len(inner)}", CHUNKED), b"0\r\n\r\n"),
         ("chunks that are not the last coding", ("Transfer-Encoding: chunked, identity",), b"0\r\n\r\n"),
-        ("an unknown coding", ("Transfer-Encoding: xchunked",), b"0\r\n\r\n"),
-        ("a size in words", (CHUNKED,), b"five\r\n"),
     ):
         answers = _all(backend, what, request("POST", "/work", *headers) + body + inner)
         assert len(answers) < 2, f"{what}: what follows is answered, too: {list(map(str, answers))}"
@@ -229,48 +203,34 @@ def _work(*headers: str, body: bytes) -> bytes:
 MALFORMED = {
     "a TLS greeting": b"\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03" + bytes(36) + b"\r\n\r\n",
     "words": b"hello there\r\n\r\n",
-    "no version's number": b"GET /healthz HTTP\r\nHost: app\r\n\r\n",
     "a version that is none": b"GET /healthz HTTP/1.x\r\nHost: app\r\n\r\n",
-    "another protocol": b"GET /healthz SIP/2.0\r\nHost: app\r\n\r\n",
     "a method that is no token": b"G(T /healthz HTTP/1.1\r\nHost: app\r\n\r\n",
     "a header without a colon": request("GET", "/healthz", "nonsense"),
-    "a header without a name": request("GET", "/healthz", ": x"),
     "a blank before the colon": request("GET", "/healthz", "X : y"),
     "NUL in a header": request("GET", "/healthz", "X: a\0b"),
-    "NUL in a header's name": request("GET", "/healthz", "X\0Y: a"),
     "a negative length": _work("Content-Length: -5", body=b"[1,2]"),
     "a length with a sign": _work("Content-Length: +5", body=b"[1,2]"),
-    "a length in words": _work("Content-Length: five", body=b"[1,2]"),
     "a length of 40 digits": _work(f"Content-Length: {'9' * 40}", body=b"[1,2]"),
-    "a chunk without a size": _work(CHUNKED, body=b"\r\n[1,2]\r\n0\r\n\r\n"),
     "a chunk's size in words": _work(CHUNKED, body=b"five\r\n[1,2]\r\n0\r\n\r\n"),
-    "a negative chunk": _work(CHUNKED, body=b"-5\r\n[1,2]\r\n0\r\n\r\n"),
     "a chunk longer than its size": _work(CHUNKED, body=b"3\r\n[1,2]\r\n0\r\n\r\n"),
 }
 # The RFC lets a server be lenient here, or widespread servers are: such an answer is fine, too.
 TOLERATED = {
-    "a version of the future": (b"GET /healthz HTTP/9.9\r\nHost: app\r\n\r\n", (200,)),
-    "a method in lower case": (b"get /healthz HTTP/1.1\r\nHost: app\r\n\r\n", (200, 405)),
     "two blanks": (b"GET  /healthz HTTP/1.1\r\nHost: app\r\n\r\n", (200, 404)),
-    "a blank in the path": (b"GET /heal thz HTTP/1.1\r\nHost: app\r\n\r\n", (404,)),
     "a path without a slash": (b"GET healthz HTTP/1.1\r\nHost: app\r\n\r\n", (404,)),
     "no host": (b"GET /healthz HTTP/1.1\r\n\r\n", (200,)),
-    "two hosts": (request("GET", "/healthz", "Host: other"), (200,)),
     "bare line feeds": (b"GET /healthz HTTP/1.1\nHost: app\n\n", (200,)),
-    "an empty line first": (b"\r\n" + HEALTHZ, (200,)),
     "a folded header": (request("GET", "/healthz", "X: a\r\n b"), (200,)),
-    "the same length twice": (_work("Content-Length: 5", "Content-Length: 5", body=b"[1,2]"), (200,)),
 }
 
 CHECKS = (
     check_fragments,
     check_nothing_behind_bodies,
+    check_no_delay,
+    check_silent_connections,
+    check_old_clients,
     check_pipelined,
     check_chunked,
-    check_expect,
-    check_old_clients,
     check_malformed,
-    check_refused_in_turn,
-    check_refused_before_body,
     check_conflicting_lengths,
 )

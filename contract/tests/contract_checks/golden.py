@@ -96,7 +96,7 @@ def assert_golden_dashboard(answer: Answer, user: int) -> None:
 
 def _assert_golden(answer: Answer, expected: Golden, full: bytes | None, what: str) -> None:
     remedy = "contract/README.md, The API: canonical JSON, keys in the order of openapi.yaml; contract/golden has bodies"
-    if answer.status != 200 or answer.headers.get("content-type") != "application/json":
+    if answer.status != 200 or answer.media_type != "application/json":
         raise Failed(what, answer, "200 with Content-Type: application/json", remedy)
     if full is not None and answer.body != full:
         raise Failed(what, answer, f"its golden body; they part {_difference(full, answer.body)}", remedy)

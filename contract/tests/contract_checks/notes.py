@@ -9,7 +9,7 @@ from datetime import datetime
 
 from contract_checks.backend import Answer, Backend, Headers
 from contract_checks.docker import wait_until
-from contract_checks.errors import assert_error
+from contract_checks.errors import ODD, assert_error
 from contract_checks.golden import RECIPES, assert_golden, expired, neighbour, owned, session, shared
 from contract_checks.load import SEEDED_EVENTS, SEEDED_NOTES
 from contract_checks.needs import for_scenario
@@ -24,27 +24,9 @@ TEXTS = (
     "crème fraîche", "e\u0301 and é", "汤", "🍲👩‍🍳", "\U0010ffff", "مرحبا \u202e", "null", "[]", "/* */ -- #",
     "a" * 10_000, "é" * 10_000, "🍲" * 10_000, "'" * 10_000, '"' * 10_000, "\\" * 10_000,
 )  # fmt: skip
-NOT_JSON = (
-    b"", b" ", b"text", b"{", b"{}x", b'{"text"}', b'{"text":}', b'{"text":"x"', b'{"text":"x",}', b'{"text":"x}',
-    b"{'text':'x'}", b'{text:"x"}', b'{"text":"a\nb"}', b'{"text":"\x00"}', b'{"text":"\\x41"}', b'{"text":"\\u12"}',
-    b'{"text":"\xff"}', b'{"text":"\xc3"}', b'{"text":"\xed\xa0\x80"}', b'{"text":"\xf5\x80\x80\x80"}',
-    b'{"text":"\xc0\xaf"}', '{"text":"x"}'.encode("utf-16"), b"text=x",
-)  # fmt: skip
-OTHER_SHAPE = (
-    b"{}", b"[]", b"null", b"1", b'"x"', b'["x"]', b'[{"text":"x"}]', b'{"text":null}', b'{"text":1}', b'{"text":true}',
-    b'{"text":["x"]}', b'{"text":{}}', b'{"text":""}', b'{"Text":"x"}', b'{"text ":"x"}', b'{"note":"x"}',
-    b'{"text":"x","id":1}', b'{"id":1,"text":"x"}', b'{"text":"x","":null}', b'{"text":"\\u0000"}', b'{"text":"a\\u0000b"}',
-    b'{"text":"%s"}' % (b"a" * 10_001), b'{"text":"%s"}' % ("é" * 10_001).encode(), b'{"text":"%s"}' % ("🍲" * 10_001).encode(),
-    b'{"text":"%s"}' % (b"\\ud83c\\udf72" * 10_001),
-)  # fmt: skip
-EITHER = (
-    b'{"text":"\\ud800"}', b'{"text":"\\udc00"}', b'{"text":"a\\ud83cb"}', b'{"text":"\\udf72\\ud83c"}',
-    b'{"text":' + b"[" * 100_000, b'{"text":' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a":' * 100_000,
-)  # fmt: skip
-# What a client sends by mistake: status and body.
-PLAIN_MISTAKES = (
-    (400, b""), (400, b"text"), (400, b'{"text":'), (422, b"{}"), (422, b"[]"), (422, b'{"text":1}'), (422, b'{"text":""}'),
-    (422, b'{"text":"x","id":1}'), (422, b'{"text":"%s"}' % (b"a" * 10_001)),
+MISTAKES = (
+    b"", b"text", b'{"text":', b"{}", b"[]", b'{"text":1}', b'{"text":null}', b'{"text":""}', b'{"text":"a\\u0000b"}',
+    b'{"text":"%s"}' % (b"a" * 10_001), b'{"text":"%s"}' % ("é" * 10_001).encode(),
 )  # fmt: skip
 N = 200
 READ_BACK = 20
@@ -56,14 +38,14 @@ def cookie(user: int) -> Headers:
 
 def write(backend: Backend, recipe: int | str, body: bytes, headers: Headers | None = None) -> Answer:
     """POST of a note, as user 1 unless said."""
-    headers = cookie(1) if headers is None else headers
+    headers = [*(cookie(1) if headers is None else headers), (b"content-type", b"application/json")]
     return backend.request("POST", f"{RECIPES}/{recipe}/notes", headers, content=body)
 
 
 def assert_written(answer: Answer, what: str) -> int:
     """Fails unless the answer says that a note was stored; returns its id."""
     assert answer.status == 201, f"{what}: expected 201, got {answer}"
-    assert answer.headers.get("content-type") == "application/json", f"{what}: {answer}"
+    assert answer.media_type == "application/json", f"{what}: {answer}"
     match = re.fullmatch(rb'\{"id":([0-9]+)\}', answer.body)
     assert match, f"{what}: {answer}"
     return int(match[1])
@@ -171,46 +153,18 @@ def check_note_shown(backend: Backend) -> None:
 
 @for_scenario("note-write")
 def check_note_mistakes(backend: Backend) -> None:
-    """The mistakes that clients make: no JSON, another shape, no session, not their recipe. Nothing is stored."""
+    """The mistakes that clients make: no note, no session, not their recipe. Nothing is stored."""
     with cleared(backend.stack):
-        for status, body in PLAIN_MISTAKES:
-            assert_error(write(backend, 1, body), status, what=f"a note {body[:40]!r}")
+        for body in MISTAKES:
+            assert_error(write(backend, 1, body), *ODD, what=f"a note {body[:40]!r}")
         good = b'{"text":"x"}'
-        assert_error(write(backend, "abc", good), 400, what="a note on recipe 'abc'")
+        assert_error(write(backend, "abc", good), *ODD, 404, what="a note on recipe 'abc'")
         assert_error(write(backend, 1, good, ()), 401, what="a note without a session")
-        unknown = [(b"cookie", b"sessionid=unknown")]
-        assert_error(write(backend, 1, good, unknown), 401, what="a note with an unknown session")
-        assert_error(write(backend, 25, good), 404, what="a note on a recipe that was deleted")
-        assert not stored(backend.stack), "a note that was refused is stored"
-        assert not events(backend.stack), "a note that was refused left an event"
-
-
-@for_scenario("note-write")
-def check_note_refused(backend: Backend) -> None:
-    """What is no note is 400 or 422, without a session 401, on a recipe that is not visible 404: in this order."""
-    good = b'{"text":"x"}'
-    with cleared(backend.stack):
-        for statuses, bodies in (((400,), NOT_JSON), ((422,), OTHER_SHAPE), ((400, 422), EITHER)):
-            for body in bodies:
-                assert_error(write(backend, 1, body), *statuses, what=f"a note {body[:60]!r}")
-        for odd in ("0", "01", "abc", "-1", "+1", "2147483648", "9" * 40, "%00"):
-            for headers in (cookie(1), []):
-                assert_error(write(backend, odd, b"x", headers), 400, what=f"a note on recipe {odd[:20]}")
-        for body in (good, b"x", b"{}", b""):
-            assert_error(write(backend, 1, body, []), 401, what=f"a note {body!r} without a cookie")
         for key in (b"unknown", expired(1).encode()):
             headers = [(b"cookie", b"sessionid=" + key)]
-            for recipe in (1, 25):
-                assert_error(
-                    write(backend, recipe, good, headers), 401, what=f"a note with the session {key!r}"
-                )
-            for body, status in ((b"x", 400), (b"{}", 422)):
-                assert_error(
-                    write(backend, 1, body, headers), status, what=f"{body!r} with the session {key!r}"
-                )
+            assert_error(write(backend, 1, good, headers), 401, what=f"a note with the session {key!r}")
         for recipe in (25, owned(9)[0], shared(9)[0], 2**31 - 1):
             assert_error(write(backend, recipe, good), 404, what=f"a note on recipe {recipe}")
-            assert_error(write(backend, recipe, b"{}"), 422, what=f"{{}} on recipe {recipe}")
         left = stored(backend.stack), events(backend.stack)
         assert left == ({}, []), f"notes that were refused left rows: {left}"
 
@@ -249,7 +203,6 @@ def check_note_statements(backend: Backend) -> None:
             ["session", "begin", "note_insert", "rollback"],
         ),
         ("an unknown session", 1, "unknown", 401, ["session"]),
-        ("a bad id", "x", session(1), 400, []),
     )
     with cleared(backend.stack), statement_log(backend.stack) as read, backend.variant() as variant:
         assert_written(write(variant, 1, b'{"text":"first"}'), "a note")
@@ -271,7 +224,6 @@ CHECKS = (
     check_note_readable,
     check_note_shown,
     check_note_mistakes,
-    check_note_refused,
     check_notes_at_once,
     check_note_statements,
 )

@@ -1,10 +1,10 @@
-"""The database goes away and comes back; so does PgBouncer."""
+"""The database goes away, is slow, or refuses a statement; PgBouncer starts anew."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.docker import wait_until
+from contract_checks.docker import output, wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
 from contract_checks.needs import for_scenario, needs
@@ -17,6 +17,7 @@ LIMIT_S = 3.0
 BACK_LIMIT_S = 5.0
 PATHS = (RECIPES, f"{RECIPES}/1")
 GIVEN_UP = 3
+WAITING, WAIT_LIMIT_S = 4, 5.0  # fewer than any implementation has threads
 SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.5 s
 
 
@@ -62,6 +63,42 @@ def check_given_up(backend: Backend) -> None:
                 assert answer.seconds <= SPOILED_S, f"{what}: an answer after {answer.seconds:.1f} s"
 
 
+@needs("DB_POOL_MAX")
+@for_scenario("recipe")
+def check_waits_end(backend: Backend) -> None:
+    """Clients that wait for the one connection are told 503 within 5 s, and /healthz is answered at once meanwhile."""
+    with backend.variant(DB_POOL_MAX="1", **backend.implementation.honours(WORKERS="1")) as variant:
+        assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+        with ThreadPoolExecutor(WAITING) as pool, backend.stack.connect() as owner, owner.transaction():
+            owner.execute("lock table core_recipe in access exclusive mode")
+            waiting = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(WAITING)]
+            time.sleep(0.3)
+            _assert_healthy(variant, "beside requests that wait")
+            for answer in [one.result() for one in waiting]:
+                assert_error(answer, 503, what="a request that waits for the database")
+                assert answer.seconds <= WAIT_LIMIT_S, f"503 only after {answer.seconds:.1f} s"
+
+
+@needs("DB_POOL_MAX")
+@for_scenario("recipe")
+def check_bugs(backend: Backend) -> None:
+    """A statement that PostgreSQL refuses, as it does with a typo, is 500 and a line in the log: it is no outage."""
+    with backend.variant(DB_POOL_MAX="2", **backend.implementation.honours(WORKERS="1")) as variant:
+        _warm(variant)
+        before = len("".join(output(variant.container)).splitlines())
+        with backend.stack.connect() as owner:
+            owner.execute("alter table core_step rename to core_step_away")
+            try:
+                answers = [variant.get(f"{RECIPES}/1", KEY) for _ in range(8)]
+            finally:
+                owner.execute("alter table core_step_away rename to core_step")
+        for answer in answers:
+            assert_error(answer, 500, what="a table that is not there")
+        lines = "".join(output(variant.container)).splitlines()[before:]
+        assert any(map(str.strip, lines)), "8 requests met a bug, and no line of the log says so"
+        _warm(variant)
+
+
 def _warm(backend: Backend) -> None:
     """Opens several connections, so that more than one has to be found broken."""
     with ThreadPoolExecutor(8) as pool:
@@ -79,9 +116,13 @@ def _assert_unavailable(backend: Backend) -> None:
     for answer in answers:
         assert_error(answer, 503, what="without the database")
         assert answer.seconds <= LIMIT_S, f"without the database: 503 only after {answer.seconds:.1f} s"
+    _assert_healthy(backend, "without the database")
+
+
+def _assert_healthy(backend: Backend, what: str) -> None:
     health = backend.get("/healthz")
-    assert health.status == 200, f"/healthz without the database: {health}"
-    assert health.seconds <= 1, f"/healthz without the database took {health.seconds:.1f} s"
+    assert health.status == 200, f"/healthz {what}: {health}"
+    assert health.seconds <= 1, f"/healthz {what} took {health.seconds:.1f} s"
 
 
 def _assert_back(backend: Backend, what: str) -> None:
@@ -106,4 +147,4 @@ def _assert_back(backend: Backend, what: str) -> None:
         assert_golden(answer, 1)
 
 
-CHECKS = (check_given_up, check_database_away, check_pgbouncer_restart)
+CHECKS = (check_given_up, check_waits_end, check_bugs, check_database_away, check_pgbouncer_restart)

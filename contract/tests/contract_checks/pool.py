@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from contract_checks.backend import Backend
 from contract_checks.dashboard import PATH as DASHBOARD
 from contract_checks.database_settings import ask
-from contract_checks.errors import assert_error
+from contract_checks.errors import ODD, assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
 from contract_checks.needs import for_scenario, needs, where_pool_tells
-from contract_checks.paths import READ
+from contract_checks.work import post
 
 PATH = "/pool"
 KEY = session(1)
@@ -38,7 +38,7 @@ def told(backend: Backend) -> Use:
     """What GET /pool says, on a connection of its own; fails unless it says it as the contract has it."""
     answer = backend.request("GET", PATH, [(b"connection", b"close")])
     assert answer.status == 200, f"GET {PATH}, which bench.toml declares: {answer}"
-    assert answer.headers.get("content-type") == "application/json", f"GET {PATH}: {answer}"
+    assert answer.media_type == "application/json", f"GET {PATH}: {answer}"
     body = json.loads(answer.body)
     right = isinstance(body, dict) and list(body) == ["checkouts", "wait_us"]
     right = right and all(type(number) is int and number >= 0 for number in body.values())
@@ -78,22 +78,18 @@ def check_pool_checkouts(backend: Backend) -> None:
 def _ask_without_database(backend: Backend) -> None:
     assert backend.get("/healthz").status == 200
     assert_error(backend.get("/nothing"), 404, what="/nothing")
-    assert_error(backend.get(f"{RECIPES}/0", KEY), 400, what="a bad id")
+    assert_error(backend.get(f"{RECIPES}/0", KEY), *ODD, 404, what="a bad id")
     assert_error(backend.get(f"{RECIPES}/1"), 401, what="no session")
     if backend.implementation.serves("index"):
         assert backend.get("/").status == 200
     if backend.implementation.serves("work"):
-        assert backend.request("POST", "/work", (), b"[1]").status == 200
+        assert post(backend, b"[1]").status == 200
 
 
 def _assert_methods(backend: Backend) -> None:
-    head = backend.request("HEAD", PATH)
-    assert (head.status, head.body) == (200, b""), f"HEAD {PATH}: {head}"
     for method in ("POST", "PUT", "DELETE"):
         answer = backend.request(method, PATH)
         assert_error(answer, 405, what=f"{method} {PATH}")
-        allow = sorted(word.strip() for word in answer.headers.get("allow", "").split(","))
-        assert allow == sorted(READ), f"{method} {PATH}: Allow is {answer.headers.get('allow')!r}"
 
 
 @where_pool_tells
@@ -154,8 +150,6 @@ def check_pool_not_told(backend: Backend) -> None:
 def _assert_absent(backend: Backend, why: str) -> None:
     for method in ("GET", "POST"):
         assert_error(backend.request(method, PATH), 404, what=f"{method} {PATH}, {why}")
-    head = backend.request("HEAD", PATH)
-    assert head.status == 404, f"HEAD {PATH}, {why}: {head}"
 
 
 def _assert_whole(backend: Backend) -> None:

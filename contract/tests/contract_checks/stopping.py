@@ -54,28 +54,14 @@ def check_stop_under_load(backend: Backend) -> None:
 
 
 def check_stop_closes_idle(backend: Backend) -> None:
-    """Idle connections are closed soon; a client in the middle of a head cannot hold the process."""
-    with backend.variant() as variant, wires(variant, 50) as idle, Wire(variant) as slow:
+    """Idle connections are closed soon."""
+    with backend.variant() as variant, wires(variant, 50) as idle:
         for wire in idle:
             assert wire.ask(HEALTHZ).status == 200
-        slow.send(HEALTHZ[:20])
-        time.sleep(0.2)
         began = _terminate(variant)
         for wire in idle:
             left_s = max(0.1, began + 8 - time.monotonic())
             assert wire.closed(left_s), "an idle connection is open 8 s after SIGTERM"
-        _assert_ended(variant, began)
-
-
-@for_scenario("work")
-def check_second_signal(backend: Backend) -> None:
-    """Whoever sends SIGTERM twice loses nothing."""
-    with backend.variant() as variant, wires(variant, 2) as busy:
-        _send_long(busy, 2000)
-        began = _terminate(variant)
-        time.sleep(0.4)
-        _terminate(variant)
-        _assert_sums(busy)
         _assert_ended(variant, began)
 
 
@@ -142,4 +128,4 @@ def _hammer(backend: Backend, stop: threading.Event, large: bool, answers: list[
                 answers.append(answer.seconds)
 
 
-CHECKS = (check_stop_finishes, check_stop_under_load, check_stop_closes_idle, check_second_signal)
+CHECKS = (check_stop_finishes, check_stop_under_load, check_stop_closes_idle)

@@ -9,7 +9,7 @@ from contract_checks.dashboard import PATH, READS
 from contract_checks.database_settings import AT_ONCE, ask, logged
 from contract_checks.database_settings import N as RECIPES_ASKED
 from contract_checks.docker import wait_until
-from contract_checks.errors import assert_error
+from contract_checks.errors import ODD, assert_error
 from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session
 from contract_checks.needs import for_scenario, needs
 from contract_checks.notes import assert_written, cleared, write
@@ -26,7 +26,7 @@ def _ask(backend: Backend) -> list[list[str]]:
     asked = [["session", "recipe_by_id", *PARTS], ["session"]]
     assert_golden(backend.get(f"{RECIPES}/1", KEY), 1)
     assert_error(backend.get(f"{RECIPES}/1", "unknown"), 401, what="an unknown session")
-    assert_error(backend.get(f"{RECIPES}/0", KEY), 400, what="a bad id")
+    assert_error(backend.get(f"{RECIPES}/0", KEY), *ODD, 404, what="a bad id")
     assert_error(backend.get(f"{RECIPES}/1"), 401, what="no session")
     assert backend.get("/healthz").status == 200
     if backend.implementation.serves("recipes"):

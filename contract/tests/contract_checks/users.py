@@ -9,22 +9,17 @@ from contract_checks.needs import for_scenario
 
 AT_ONCE = 300
 CLIENTS = 24
-# Decimal digits, but no user's id: just beyond 32 and 64 bits, and far beyond.
-HUGE = ("2147483648", "4294967296", "9223372036854775808", "18446744073709551616", "9" * 100)
-NO_IDS = ("abc", "-1", "+1", "1.0", "1a", "0x1", "%20", "1%20", "%00", "%D9%A1", "1/2", "//", "1//", "~")
 
 
 def assert_text(answer: Answer, body: str, what: str) -> None:
     """Fails unless the answer is 200 with this text."""
-    remedy = "contract/README.md, the section of the scenario: the text, and `text/plain; charset=utf-8`"
-    if (answer.status, answer.body) != (200, body.encode()):
-        raise Failed(what, answer, f"200 {body!r}", remedy)
-    kind = answer.headers.get("content-type", "").lower().replace(" ", "")
-    if kind != "text/plain;charset=utf-8":
-        raise Failed(what, answer, "Content-Type: text/plain; charset=utf-8", remedy)
+    if (answer.status, answer.body, answer.media_type) != (200, body.encode(), "text/plain"):
+        remedy = "contract/README.md, the section of the scenario"
+        raise Failed(what, answer, f"200 {body!r} as text/plain", remedy)
 
 
-def _create(backend: Backend, path: str = "/user/") -> int:
+def _create(backend: Backend) -> int:
+    path = "/user/"
     answer = backend.request("POST", path)
     text = answer.body.decode("ascii", "replace")
     assert re.fullmatch("0|[1-9][0-9]*", text), f"POST {path}: expected an id, got {answer}"
@@ -32,8 +27,8 @@ def _create(backend: Backend, path: str = "/user/") -> int:
     return int(text)
 
 
-def _assert_list(backend: Backend, ids: list[int], path: str = "/users/") -> None:
-    assert_text(backend.get(path), ",".join(map(str, ids)), f"GET {path}")
+def _assert_list(backend: Backend, ids: list[int]) -> None:
+    assert_text(backend.get("/users/"), ",".join(map(str, ids)), "GET /users/")
 
 
 @for_scenario("users")
@@ -46,43 +41,16 @@ def check_users(backend: Backend) -> None:
         answer = fresh.request("POST", "/user/", content=b"a body that nobody looks at")
         assert_text(answer, "12", "POST /user/ with a body")
         assert_text(fresh.get("/user/3"), "{}", "GET /user/3")
-        head = fresh.request("HEAD", "/user/3")
-        assert (head.status, head.body) == (200, b""), f"HEAD /user/3: {head}"
         for method, content in (("PUT", b""), ("PUT", b'{"name":"x"}'), ("DELETE", b"")):
             answer = fresh.request(method, "/user/3", content=content)
             assert (answer.status, answer.body) == (200, b""), f"{method} /user/3: {answer}"
         for method in ("GET", "PUT", "DELETE"):
             assert_error(fresh.request(method, "/user/3"), 404, what=f"{method} /user/3 after DELETE")
-        head = fresh.request("HEAD", "/user/3")
-        assert (head.status, head.body) == (404, b""), f"HEAD /user/3 after DELETE: {head}"
         left = [key for key in range(13) if key != 3]
         _assert_list(fresh, left)
         again = _create(fresh)
         assert again not in left, f"the id {again} was given twice"
         _assert_list(fresh, sorted([*left, again]))
-
-
-@for_scenario("users")
-def check_user_paths(backend: Backend) -> None:
-    """With and without the last slash, POST to an id, ids too large for any user, and what is no id."""
-    with backend.variant() as fresh:
-        assert (_create(fresh, "/user/"), _create(fresh, "/user")) == (0, 1), "POST /user, POST /user/"
-        for path in ("/users", "/users/", "/users?x=1"):
-            _assert_list(fresh, [0, 1], path)
-        for path in ("/user/0", "/user/0/", "/user/0?x=1"):
-            assert_text(fresh.get(path), "{}", f"GET {path}")
-        for key in ("0", "0/", "7", "7/", *HUGE):
-            assert_error(fresh.request("POST", f"/user/{key}"), 400, what=f"POST /user/{key}")
-        for key in ("7", "7/", *HUGE):
-            for method in ("GET", "PUT", "DELETE"):
-                assert_error(fresh.request(method, f"/user/{key}"), 404, what=f"{method} /user/{key}")
-        for key in NO_IDS:
-            for method in ("GET", "PUT", "DELETE", "POST"):
-                assert_error(fresh.request(method, f"/user/{key}"), 404, what=f"{method} /user/{key}")
-        _assert_list(fresh, [0, 1])
-        answer = fresh.request("DELETE", "/user/1/")
-        assert (answer.status, answer.body) == (200, b""), f"DELETE /user/1/: {answer}"
-        _assert_list(fresh, [0])
 
 
 @for_scenario("users")
@@ -109,4 +77,4 @@ def check_users_at_once(backend: Backend) -> None:
         assert len(set(more)) == AT_ONCE, f"{AT_ONCE} more users at once have only {len(set(more))} ids"
 
 
-CHECKS = (check_users, check_user_paths, check_users_at_once)
+CHECKS = (check_users, check_users_at_once)

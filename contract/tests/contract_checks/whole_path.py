@@ -1,15 +1,14 @@
-"""Through HAProxy, as in production: limits on heads, slow clients and what is no HTTP are the proxy's to deal with."""
+"""Through HAProxy, as in production. What it refuses by itself is asked once, in test_broken.py."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from contract_checks.backend import Backend
-from contract_checks.connections import WORK, check_conflicting_lengths, check_malformed
-from contract_checks.crowds import SLOW, assert_prompt, check_slow_clients
+from contract_checks.connections import WORK
+from contract_checks.crowds import SLOW, assert_prompt
 from contract_checks.docker import address
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
-from contract_checks.limits import REFUSED_HEAD, assert_heads_refused, check_head
 from contract_checks.needs import for_scenario
 from contract_checks.wire import wires
 
@@ -35,19 +34,6 @@ def check_proxied(backend: Backend) -> None:
             assert_error(proxy.get(f"{RECIPES}/1"), 401, what="without a session, through HAProxy")
 
 
-def check_proxied_heads(backend: Backend) -> None:
-    """A head of 8 KiB is served; one of 72 KiB is refused, with whichever status HAProxy has for it."""
-    with behind_proxy(backend) as proxy:
-        check_head(proxy)
-        assert_heads_refused(proxy, REFUSED_HEAD)
-
-
-def check_proxied_slow_heads(backend: Backend) -> None:
-    """300 clients that send their heads a byte a second keep nobody from being served."""
-    with behind_proxy(backend) as proxy:
-        check_slow_clients(proxy)
-
-
 @for_scenario("work")
 def check_proxied_slow_bodies(backend: Backend) -> None:
     """300 clients that stop in the middle of a small body keep nobody from being served, and are answered in the end."""
@@ -61,25 +47,4 @@ def check_proxied_slow_bodies(backend: Backend) -> None:
             assert (answer.status, answer.body) == (200, b"Sum: 3"), f"a slow client's request: {answer}"
 
 
-@for_scenario("work")
-def check_proxied_malformed(backend: Backend) -> None:
-    """What is not HTTP is refused or gets a closed connection."""
-    with behind_proxy(backend) as proxy:
-        check_malformed(proxy)
-
-
-@for_scenario("work")
-def check_proxied_lengths(backend: Backend) -> None:
-    """Where two lengths contradict each other nothing behind the head is taken for a request."""
-    with behind_proxy(backend) as proxy:
-        check_conflicting_lengths(proxy)
-
-
-CHECKS = (
-    check_proxied,
-    check_proxied_heads,
-    check_proxied_slow_heads,
-    check_proxied_slow_bodies,
-    check_proxied_malformed,
-    check_proxied_lengths,
-)
+CHECKS = (check_proxied, check_proxied_slow_bodies)

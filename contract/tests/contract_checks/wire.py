@@ -132,8 +132,8 @@ def wires(backend: Backend, number: int, patience_s: float = PATIENCE_S) -> Iter
 
 
 def request(method: str, path: str, *headers: str, body: bytes = b"") -> bytes:
-    """A request; the length of its body goes with it, unless the headers say something else."""
-    length = [f"Content-Length: {len(body)}"] if body else []
+    """A request; a body is JSON, and its length goes with it."""
+    length = ["Content-Type: application/json", f"Content-Length: {len(body)}"] if body else []
     return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: app", *length, *headers, "", ""]).encode() + body
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.errors import assert_error
+from contract_checks.errors import ODD, assert_error
 from contract_checks.needs import for_model, for_scenario
 from contract_checks.users import assert_text
 
@@ -23,42 +23,17 @@ SUMS = (
     (b"[%s]" % b",".join([b"2147483647"] * 5000), INT_MAX * 5000),
     (b"[%s]" % b",".join([b"-2147483648"] * 5000), INT_MIN * 5000),
 )  # fmt: skip
-NOT_JSON = (
-    b"", b" ", b"[", b"]", b"[1", b"[1,", b"[1,]", b"[,1]", b"[1 2]", b"[1]]", b"[1][2]", b"[1] x", b"x",
-    b"[01]", b"[+1]", b"[1.]", b"[.5]", b"[0x1]", b"[1e]", b"[NaN]", b"[Infinity]", b"[-]", b"['1']",
-    b"[1]//x", b"/**/[1]", b"[\"\\x\"]", b"[\"\n\"]", b"nul", b"\xff\xfe[\x001\x00]\x00",
-    "[1]".encode("utf-16"), "[1]".encode("utf-16-be"), b"[\"\xff\"]", b"[\"\xc3\"]", b"\x00", b"[1]\x00", b"\x0c[1]",
-)  # fmt: skip
+NOT_JSON = (b"", b"[", b"[1,", b"[1,]", b"[1 2]", b"[1] x", b"x")
 OTHER_SHAPE = (
-    b"{}", b"null", b"true", b"1", b"\"1\"", b"{\"0\":1}", b"[null]", b"[true]", b"[1,false]", b"[\"1\"]",
-    b"[[1]]", b"[{}]", b"[1.5]", b"[1,2.25]", b"[2147483648]", b"[-2147483649]", b"[4294967296]",
-    b"[9223372036854775807]", b"[9223372036854775808]", b"[1,2,\"3\"]",
-    b"[1e0]", b"[1.0]", b"[1E2]", b"[10e-1]", b"[100e-2]", b"[-1.0]",
+    b"{}", b"null", b"true", b"1", b"[null]", b"[\"1\"]", b"[[1]]", b"[1.5]", b"[2147483648]", b"[-2147483649]",
 )  # fmt: skip
-# Parsers differ in whether they call these JSON, but nobody may add them, or fall over them.
-EITHER = (
-    b"[1e400]", b"[-1e400]", b"[" + b"9" * 400 + b"]", b"[" + b"9" * 5000 + b"]", b"[\"\\ud800\"]",
-    b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000,
-    b"{\"a\":" * 100_000, b"[1," * 50_000 + b"1" + b"]" * 50_000, b"[\"" + b"x" * 100_000 + b"\"]",
-)  # fmt: skip
-BAD_DELAYS = (
-    "", "-1", "%2B1", "1.5", "1e3", "abc", "0x10", "10001", "99999", "2147483648", "4294967296",
-    "18446744073709551616", "9" * 200, "1ms", "%201", "1%20", "1%00", "%00", "%D9%A1", "%EF%BC%91", "null",
-    "NaN", "1_0", "1,0", "%FF", "1&delay_ms=1", "1&delay_ms=2", "x&delay_ms=1", "1&delay_ms=x", "1&x=2&delay_ms=",
-)  # fmt: skip
-
-
-# What a client sends by mistake: status, body, query.
-PLAIN_MISTAKES = (
-    (400, b"", ""), (400, b"x", ""), (400, b"[1,", ""), (422, b"{}", ""), (422, b"[\"1\"]", ""), (422, b"[1.5]", ""),
-    (422, b"[2147483648]", ""), (400, b"[1]", "?delay_ms=-1"), (400, b"[1]", "?delay_ms=abc"),
-    (400, b"[1]", "?delay_ms=1.5"), (400, b"[1]", "?delay_ms=10001"),
-)  # fmt: skip
+BAD_DELAYS = ("", "-1", "abc", "1.5", "10001")
+JSON = [(b"content-type", b"application/json")]
 
 
 def post(backend: Backend, body: bytes, query: str = "") -> Answer:
     """POST /work"""
-    return backend.request("POST", f"/work{query}", content=body)
+    return backend.request("POST", f"/work{query}", JSON, body)
 
 
 def large() -> bytes:
@@ -71,8 +46,6 @@ def check_work_sums(backend: Backend) -> None:
     """The sum of what was sent, exactly, also beyond 32 bits."""
     for body, total in SUMS:
         assert_text(post(backend, body), f"Sum: {total}", f"POST /work {body[:60]!r}")
-    answer = backend.request("POST", "/work", [(b"content-type", b"text/html")], content=b"[4]")
-    assert_text(answer, "Sum: 4", "POST /work with another Content-Type")
     with ThreadPoolExecutor(8) as pool:
         totals = list(range(200))
         answers = list(pool.map(lambda n: post(backend, b"[%d,1]" % n), totals))
@@ -94,7 +67,7 @@ def check_work_not_remembered(backend: Backend) -> None:
     """A body that came before is parsed and added like one that is new: it takes as long."""
     known, found = large(), list[float]()
     for turn in range(ROUNDS):
-        again, new = [], []
+        again, new = list[float](), list[float]()
         for n in range(PAIRS):
             # As long, and with the same sum: one of the numbers trades places with its neighbour.
             at = 1 + 3 * (1 + turn * PAIRS + n) * 101
@@ -112,55 +85,12 @@ def check_work_not_remembered(backend: Backend) -> None:
 
 @for_scenario("work")
 def check_work_mistakes(backend: Backend) -> None:
-    """The mistakes that clients make: no JSON is 400, another shape 422, a delay that is none 400."""
-    for status, body, query in PLAIN_MISTAKES:
-        assert_error(post(backend, body, query), status, what=f"POST /work{query} {body!r}")
-
-
-@for_scenario("work")
-def check_work_bodies(backend: Backend) -> None:
-    """What is not JSON is 400, what is JSON of another shape 422, and nothing is 500."""
-    for status, bodies in ((400, NOT_JSON), (422, OTHER_SHAPE)):
-        for body in bodies:
-            assert_error(post(backend, body), status, what=f"POST /work {body[:60]!r}")
-    for body in EITHER:
-        assert_error(post(backend, body), 400, 422, what=f"POST /work {body[:60]!r}")
-    assert_text(post(backend, b"[1]"), "Sum: 1", "POST /work after all that")
-
-
-@for_scenario("work")
-def check_work_delay_values(backend: Backend) -> None:
-    """delay_ms is digits from 0 to 10000, once, percent-encoded or not; anything else is 400, before the body is looked at."""
+    """The mistakes that clients make are 400 or 422: no JSON, another shape, a number that is none, a delay that is none."""
+    for body in (*NOT_JSON, *OTHER_SHAPE):
+        assert_error(post(backend, body), *ODD, what=f"POST /work {body!r}")
     for value in BAD_DELAYS:
-        for body in (b"[1]", b"{}", b"x"):
-            assert_error(post(backend, body, f"?delay_ms={value}"), 400, what=f"delay_ms={value[:40]}")
-    for query in (
-        "?",
-        "?delay_ms=0",
-        "?x=abc",
-        "?xdelay_ms=abc",
-        "?delay_msx=abc",
-        "?a=%00&delay_ms=1",
-        "?delay_ms=1&b=%FF",
-    ):
-        assert_text(post(backend, b"[1]", query), "Sum: 1", f"POST /work{query}")
-    assert_error(post(backend, b"[1]", "?delay_ms"), 400, what="delay_ms without a value")
-    # Names and values of a query may be percent-encoded.
-    for query in ("?delay_ms=%31%30", "?%64elay%5Fms=1", "?a=%zz&delay_ms=1"):
-        assert_text(post(backend, b"[1]", query), "Sum: 1", f"POST /work{query}")
-    for query in ("?%64elay_ms=x", "?delay_ms=1&%64elay_ms=1"):
-        assert_error(post(backend, b"[1]", query), 400, what=f"POST /work{query}")
-    # Accepted: the answer is still to come when the client has lost its patience.
-    for delay_ms in (5000, 10000):
-        try:
-            answer = httpx.post(
-                f"{backend.url}/work?delay_ms={delay_ms}", content=b"[1]", timeout=0.6, trust_env=False
-            )
-        except httpx.ReadTimeout:
-            continue
-        raise AssertionError(
-            f"delay_ms={delay_ms}: after half a second {answer.status_code} {answer.content!r}"
-        )
+        assert_error(post(backend, b"[1]", f"?delay_ms={value}"), *ODD, what=f"delay_ms={value}")
+    assert_text(post(backend, b"[1]", "?x=1"), "Sum: 1", "POST /work?x=1")
 
 
 @for_scenario("work")
@@ -171,8 +101,8 @@ def check_work_waits(backend: Backend) -> None:
         late_s = took_s - delay_ms / 1000
         assert -0.002 <= late_s <= 0.5, f"delay_ms={delay_ms}: answered after {took_s * 1000:.0f} ms"
     answer = post(backend, b"{}", "?delay_ms=3000")
-    assert_error(answer, 422, what="a body of another shape with a delay")
-    assert answer.seconds < 2, f"422 came only after {answer.seconds:.1f} s"
+    assert_error(answer, *ODD, what="a body of another shape with a delay")
+    assert answer.seconds < 2, f"the refusal came only after {answer.seconds:.1f} s"
 
 
 def _timed(backend: Backend, query: str) -> float:
@@ -201,8 +131,6 @@ CHECKS = (
     check_work_large,
     check_work_mistakes,
     check_work_not_remembered,
-    check_work_bodies,
-    check_work_delay_values,
     check_work_waits,
     check_work_overlaps,
 )

@@ -44,8 +44,8 @@ class Implementation(Entry):
     """Raised by hand when the work that the program does changes: sessions of two versions are kept apart."""
     language: str
     model: Literal["sync", "async"]
-    tier: Literal["core", "hardened"] = "hardened"
-    """How much of the contract it promises (contract/README.md); without a word all of it."""
+    tier: Literal["core", "hardened"] = "core"
+    """How much of the contract it promises (contract/README.md)."""
     stack: list[str]
     defaults: dict[str, CpuFormula] = Field(default_factory=dict)
     further_values: dict[str, list[str]] = Field(default_factory=dict)

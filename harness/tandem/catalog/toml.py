@@ -8,6 +8,9 @@ from pydantic import BaseModel, ValidationError
 
 from tandem.errors import UsageError
 
+RENAMED = {"knobs": "settings"}
+"""A key's earlier name -> its name."""
+
 
 def read_toml(file: Path) -> dict[str, Any]:
     """Read a file. Raises UsageError, naming it."""
@@ -28,4 +31,6 @@ def parsed[M: BaseModel](model: type[M], data: Any, file: Path, *within: str) ->
     except ValidationError as error:
         first = error.errors()[0]
         where = " -> ".join(str(part) for part in (*within, *first["loc"])) or "(top level)"
-        raise UsageError(f"{file}: {where}: {first['msg']}") from None
+        renamed = RENAMED.get(str(first["loc"][-1])) if first["type"] == "extra_forbidden" else None
+        told = f"is called '{renamed}' now" if renamed else first["msg"]
+        raise UsageError(f"{file}: {where}: {told}") from None

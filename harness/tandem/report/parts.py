@@ -76,9 +76,6 @@ def settings(result: Result[Any]) -> Text:
         different = [f"{name}={value}" for name, value in own.items() if name not in same and value]
         if different:
             lines.append(f"{label} has {', '.join(different)}")
-    core = [label for label, e in result.environments.items() if e.configuration.get("tier") == "core"]
-    if core:
-        lines.append(f"tier core, so limits, odd requests and outages are unchecked: {', '.join(core)}")
     return Text("\n".join(lines), style="dim")
 
 

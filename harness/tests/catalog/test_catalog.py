@@ -99,7 +99,7 @@ def test_a_good_bench_toml(made: Path) -> None:
     [found] = Catalog(made).implementations.values()
     assert (found.name, found.title, found.model, found.stack) == ("one", "T", "async", ["a"])
     assert not found.pool_tells
-    assert found.tier == "hardened"
+    assert found.tier == "core"
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,7 @@ def test_a_good_bench_toml(made: Path) -> None:
             BENCH + "[unsupported.settings]\nTHREADS = 1",
             "unsupported -> settings -> THREADS: Input should be a valid string",
         ),
+        (BENCH + '[unsupported.knobs]\nTHREADS = "x"', "unsupported -> knobs: is called 'settings' now"),
         (BENCH + '[unsupported]\nsetting = "x"', "unsupported -> setting: Extra inputs are not permitted"),
         ('name = "two"\n' + BENCH, "name: comes from the folder or the file"),
         ("", "title: Field required"),

@@ -13,8 +13,6 @@ from tandem.commands.report import report
 from tandem.engine.replay import FILE
 from tandem.record.store import write_model
 from tandem.record.window import Verdict
-from tandem.report import parts
-from tandem.studies.registry import read_folder
 
 BENCHED, SEARCHED = "results/reference", "results/capacities/falcon-async"
 
@@ -37,16 +35,6 @@ def test_every_kind_of_result_is_told_again(
     report(root / folder / "result.json")
     said = capsys.readouterr().out
     assert [phrase for phrase in phrases if phrase not in said] == []
-
-
-def test_a_report_shows_the_tier_core(root: Path) -> None:
-    _, result, _ = read_folder(root / BENCHED)
-    assert "tier core" not in parts.settings(result).plain
-    label, own = next(iter(result.environments.items()))
-    core = own.model_copy(update={"configuration": {**own.configuration, "tier": "core"}})
-    changed = result.model_copy(update={"environments": {**result.environments, label: core}})
-    told = parts.settings(changed).plain.splitlines()[-1]
-    assert told == f"tier core, so limits, odd requests and outages are unchecked: {label}"
 
 
 def test_as_a_table_for_a_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -95,7 +95,7 @@ def test_a_bench_ends_with_a_record(benched: Benched) -> None:
     assert "DB_POOL_MAX=20" in configuration["app environment"].splitlines()
     assert json.loads(configuration["plan"])["closed_s"] == 4
     assert json.loads(configuration["scenario"])["name"] == "recipes"
-    assert configuration["tier"] == "hardened"
+    assert configuration["tier"] == "core"
     assert benched.result["baselines"]["selftest"].startswith("self-test: ")
     if rate["verdict"] == "ok":
         assert rate["mean"] == pytest.approx(closed["goodput_rps"], rel=1e-4)

@@ -66,7 +66,7 @@ def test_a_folder_that_was_just_made_is_green() -> None:
         for folder in ("contract", "compose", "loadgen"):
             shutil.copytree(ROOT / folder, copy / folder, ignore=unneeded)
         shutil.copy(ROOT / "compose.yaml", copy)
-        new.make(copy, "just-made", "async", "core", "go")
+        new.make(copy, "just-made", "async", "go")
         status, squares, said = matrix("just-made", TANDEM_ROOT=str(copy))
     finally:
         shutil.rmtree(copy)

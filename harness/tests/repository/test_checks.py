@@ -75,7 +75,7 @@ def test_what_is_looked_at_while_it_is_written_fails_at_once(
 
     monkeypatch.setattr(run, "run_all", run_all)
     for only, scenarios in (([], []), (["index"], []), ([], ["index"])):
-        assert run.contract(root, ["node"], only, scenarios, hardened=False, verbose=False) == 0
+        assert run.contract(root, ["node"], only, scenarios, verbose=False) == 0
     assert [session.again for session in asked] == [True, False, False]
 
 
@@ -267,26 +267,26 @@ def named(*names: str) -> list[str]:
 
 
 BRIDGES = {name: own.bridge for name, own in Catalog(ROOT).implementations.items() if own.bridge}
-BESIDE_CORE = named(CORE, "rust-async")
+WHOLE = "cpp-async"
+"""An implementation of the tier hardened."""
+BESIDE_CORE = named(CORE, WHOLE)
 ALL_BRIDGES = named(*BRIDGES, "python-async")
-BY_NAME = [*named("node", CORE), "--only", "bad_ids", "--only", "index"]
+BY_NAME = [*named("node", CORE), "--only", "head_requests", "--only", "index"]
 USERS = [*named("node"), "--scenario", "users"]
-HARDENED = [*named(CORE), "--hardened"]
-UNKNOWN = ["--only", "bad_id"]
+UNKNOWN = ["--only", "id"]
 ASKED = [
     tuple(arguments)
     for arguments in (
-        [], BESIDE_CORE, HARDENED, ALL_BRIDGES, BY_NAME, [*BY_NAME, "--scenario", "index"], USERS, UNKNOWN
+        [], BESIDE_CORE, ALL_BRIDGES, BY_NAME, [*BY_NAME, "--scenario", "index"], USERS, UNKNOWN
     )
 ]  # fmt: skip
 
 
 def test_a_core_implementation_is_asked_the_core_checks() -> None:
-    core, every = (chosen(*BESIDE_CORE, of=name) for name in (CORE, "rust-async"))
-    assert {"golden_bodies", "statements_by_id", "stop_finishes", "proxied_heads"} <= core
-    assert chosen(*HARDENED) == every > core
-    assert {"slow_clients", "head_too_large", "database_away"} <= every - core
-    assert f"{CORE} is of the tier core: {len(every - core)} checks" in collected(*BESIDE_CORE)[1]
+    core, every = (chosen(*BESIDE_CORE, of=name) for name in (CORE, WHOLE))
+    assert {"golden_bodies", "statements_by_id", "stop_finishes", "database_away", "bugs"} <= core
+    assert every > core
+    assert {"slow_clients", "head_too_large", "pipelined"} <= every - core
 
 
 def test_a_bridge_is_asked_what_it_does_in_a_way_of_its_own(real: Catalog) -> None:
@@ -297,18 +297,18 @@ def test_a_bridge_is_asked_what_it_does_in_a_way_of_its_own(real: Catalog) -> No
         assert bridge is not None
         assert real.implementations[bridge.of].bridge is None, "what it does not do itself is asked there"
         assert {"golden_bodies", "note_stored", "database_killed"} <= part < whole
-        assert {"pipelined", "head_too_large"} <= whole - part
+        assert {"fragments", "unknown_paths"} <= whole - part
     assert chosen(of="python-async") == chosen(*ALL_BRIDGES, of="python-async")
 
 
 def test_checks_are_chosen_by_name_and_by_scenario() -> None:
     # What is asked for by its name is asked, whatever was promised.
-    assert chosen(*BY_NAME, of="node") == chosen(*BY_NAME, of=CORE) == {"bad_ids", "index"}
+    assert chosen(*BY_NAME, of="node") == chosen(*BY_NAME, of=CORE) == {"head_requests", "index"}
     assert chosen(*BY_NAME, "--scenario", "index") == {"index"}
-    assert chosen(*USERS) == {"users", "user_paths", "users_at_once"}
+    assert chosen(*USERS) == {"users", "users_at_once"}
 
 
 def test_an_unknown_name_gets_the_nearest() -> None:
     status, said = collected(*UNKNOWN)
     assert status == pytest.ExitCode.USAGE_ERROR
-    assert "there is no check 'bad_id'. Did you mean 'bad_ids'?" in said
+    assert "there is no check 'id'. Did you mean 'ids'?" in said

@@ -28,7 +28,7 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(copy: Path) -> Path:
-    new.make(copy, NAME, "async", "core", "go")
+    new.make(copy, NAME, "async", "go")
     return copy
 
 
@@ -36,13 +36,12 @@ def made(copy: Path) -> Path:
 
 
 @pytest.mark.parametrize("model", ["sync", "async"])
-@pytest.mark.parametrize("tier", ["core", "hardened"])
-def test_a_new_folder_takes_part_with_everything_off(copy: Path, model: str, tier: str) -> None:
-    files = new.make(copy, NAME, model, tier, "go")
+def test_a_new_folder_takes_part_with_everything_off(copy: Path, model: str) -> None:
+    files = new.make(copy, NAME, model, "go")
     assert examine(copy, NAME) == []
     catalog = Catalog(copy)
     found = catalog.implementation(NAME)
-    assert (found.model, found.tier, found.language) == (model, tier, "go")
+    assert (found.model, found.tier, found.language) == (model, "core", "go")
     assert found.unsupported.scenarios.keys() == catalog.scenarios.keys()
     assert found.unsupported.settings.keys() == catalog.settings.keys() - new.WORKS
     assert catalog.effective_settings(found, 2, {})["DB_POOL_MAX"] == "20"
@@ -86,9 +85,9 @@ def test_the_example_names_every_key(made: Path) -> None:
 def test_a_bad_or_taken_name_is_refused(copy: Path, name: str, told: str) -> None:
     before = sorted(copy.rglob("*"))
     with pytest.raises(UsageError, match=told.replace("../x", r"\.\./x")):
-        new.make(copy, name, "async", "core", "go")
+        new.make(copy, name, "async", "go")
     with pytest.raises(UsageError, match="is not a valid language"):
-        new.make(copy, NAME, "async", "core", "Go Lang")
+        new.make(copy, NAME, "async", "Go Lang")
     assert sorted(copy.rglob("*")) == before
 
 
@@ -110,25 +109,21 @@ def flaws(root: Path, file: str, change: Callable[[str], str]) -> list[Flaw]:
     ("file", "old", "new_", "found", "remedy"),
     [
         ("bench.toml", 'stack = ["', 'stack = "', "not TOML", "toml.io"),
-        ("bench.toml", 'model = "async"', 'model = "asink"', "model: Input should be 'sync' or 'async'", 'model = "sync"'),
-        ("bench.toml", "pool_tells = false", 'pool_tells = "no!"', "pool_tells: Input should be a valid boolean", "without quotes"),
+        ("bench.toml", 'model = "async"', 'model = "asink"', "model: Input should be 'sync' or 'async'", 'A text: "sync"'),
+        ("bench.toml", "pool_tells = false", 'pool_tells = "no!"', "pool_tells: Input should be a valid boolean", "true or false"),
         ("bench.toml", "stack = [", "stak = [", "no key 'stak'", "Did you mean 'stack'?"),
-        ("bench.toml", 'tier = "core"', 'tier = "hard"', "tier: Input should be", 'tier = "core"'),
-        ("bench.toml", 'tier = "core"', "", "tier is missing", 'tier = "core"'),
-        ("bench.toml", "language = ", "# ", "language: Field required", 'language = "go"'),
+        ("bench.toml", 'tier = "core"', 'tier = "hard"', "tier: Input should be", '"core" is'),
+        ("bench.toml", "language = ", "# ", "language: Field required", "the programming language"),
         ("bench.toml", '# WORKERS = "cpus"', 'WORKERS = "all"', "defaults -> WORKERS", "cpus"),
         ("bench.toml", '# WORKERS = "cpus"', 'WORKER = "cpus"', "[defaults] there is no setting 'WORKER'", "Did you mean 'WORKERS'?"),
         ("bench.toml", "users = ", "user = ", "no scenario 'user'", "Did you mean 'users'?"),
-        ("bench.toml", 'users = "not written yet"', 'users = " "', "users has no reason", "why not"),
         ("bench.toml", "DB_RESET = ", "DB_RESTE = ", "no setting 'DB_RESTE'", "Did you mean 'DB_RESET'?"),
+        ("bench.toml", "[unsupported.settings]", "[unsupported.knobs]", "no key of [unsupported] 'knobs'", "called 'settings'"),
         ("bench.toml", "[unsupported.scenarios]", "[unsupported.scenario]", "no key of [unsupported] 'scenario'", "'scenarios'"),
         ("Dockerfile", "AS test", "AS tests", "no stage `test`", "linters"),
         ("Dockerfile", "USER tandem", "", "runs as root", "USER tandem"),
         ("Dockerfile", "CMD [", "# [", "has neither CMD nor ENTRYPOINT", "CMD"),
-        ("Dockerfile", "FROM debian:trixie-slim\nRUN", "FROM debian:trixie-slim AS test\nRUN", "its last stage is `test`", "runs"),
         ("Dockerfile", "USER tandem", "USER 0:0", "runs as root", "USER tandem"),
-        ("Dockerfile", "CMD [", "ADD \\\n  missing \\\n  /x\nCMD [", "ADD missing: there is no such file", f"{NAME}/missing"),
-        ("Dockerfile", f"COPY {NAME}/src", "COPY src", "COPY src: there is no such file", f"{NAME}/src"),
         ("Dockerfile.dockerignore", "*\n", "\n", "does not begin with a line *", "contract/sql/queries"),
         ("README.md", "## Request path", "## Requests", "its headings are Stack,", "Request path"),
     ],
@@ -161,12 +156,3 @@ def test_other_forms_of_a_dockerfile_are_read(made: Path) -> None:
         return f'{text}\n# COPY nothing /x\nCOPY --chmod=644 {NAME}/README.md \\\n    /x/\nCOPY ["a b", "/x"]\nCOPY <<end /y\nend\n'
 
     assert flaws(made, "Dockerfile", change) == []
-
-
-def test_a_dockerfile_of_two_stages(made: Path) -> None:
-    def change(text: str) -> str:
-        return text.replace("FROM debian:trixie-slim AS build", "FROM debian:trixie-slim AS test", 1).replace(
-            "FROM build AS test", ""
-        )
-
-    assert [flaw.found for flaw in flaws(made, "Dockerfile", change)] == ["has 2 stages"]

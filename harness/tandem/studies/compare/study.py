@@ -85,10 +85,6 @@ def equal_of(spec: WindowSpec, labels: Sequence[str], made: Sequence[WindowRecor
 def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float) -> str | None:
     """Why a variant cannot be measured in slices; None if it can."""
     why = implementation.unsupported.slices or scenario.unsliced
-    if (
-        why is None and implementation.tier == "core"
-    ):  # contract/README.md: the hardened ones keep it for 65 s
-        return "its tier does not promise to keep idle connections"
     if why is None and scenario.delay_ms > WAITS_MOST * slice_s * 1e3:
         return f"a request waits {scenario.delay_ms} ms, too long for a slice of {slice_s:g} s"
     return why

@@ -236,8 +236,6 @@ def test_what_declares_it_or_waits_for_long_is_not_sliced() -> None:
     declared = rust.model_copy(update={"unsupported": Unsupported(slices="it keeps no connection")})
     assert unsliced(declared, recipes, 1.0) == "it keeps no connection"
     assert unsliced(rust, recipes.model_copy(update={"unsliced": "why"}), 1.0) == "why"
-    core = rust.model_copy(update={"tier": "core"})
-    assert unsliced(core, recipes, 1.0) == "its tier does not promise to keep idle connections"
     slow = recipes.model_copy(update={"path": "/work?delay_ms=500"})
     assert unsliced(rust, slow, 1.0) == "a request waits 500 ms, too long for a slice of 1 s"
     assert unsliced(rust, slow, 2.0) is None
