@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from contract_checks import catalog
 from contract_checks.backend import Backend
 from contract_checks.brief import brief
-from contract_checks.crowds import idle_since
+from contract_checks.crowds import idling
 from contract_checks.docker import end_of_log
 from contract_checks.needs import file_of, name_of
 from contract_checks.registry import CHECKS, promised
@@ -152,5 +152,5 @@ def stack() -> Iterator[Stack]:
 def backend(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Backend]:
     """One implementation, built, started and healthy."""
     with stack.serving(request.param) as backend:
-        idle_since(backend)
+        idling(backend)
         yield backend

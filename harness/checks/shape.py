@@ -102,7 +102,7 @@ def _names(root: Path, given: dict[str, Any]) -> Iterator[Flaw]:
     ):
         if not isinstance(table, dict):
             continue
-        for name, value in table.items():
+        for name in table:
             if name not in known:
                 yield _no_such(f"{where} there is no {kind} '{name}'", name, known)
 

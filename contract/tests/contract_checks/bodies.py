@@ -28,7 +28,7 @@ PEOPLE = (1, 2, 7, 18, 39, 40)
 
 @for_scenario("recipe")
 def check_golden_bodies(backend: Backend) -> None:
-    """Each recipe once: by its user or one of its team."""
+    """Every third recipe, by its user or one of its team."""
     for key in bodies():
         assert_golden(backend.get(f"{RECIPES}/{key}", session(viewer(key))), key)
 
@@ -39,7 +39,7 @@ def check_golden_bodies(backend: Backend) -> None:
         assert_golden(backend.get(f"{RECIPES}/{key}", session(user)), key)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        _all(pool.map(asked, (key for key in table() if key % 25)))
+        _all(pool.map(asked, (key for key in list(table())[::3] if key % 25)))
 
 
 @for_scenario("recipe")
