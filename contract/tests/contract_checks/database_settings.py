@@ -42,12 +42,9 @@ def ask(backend: Backend, times: int = N) -> None:
 @needs("DB_POOL_MAX")
 @for_scenario("recipe")
 def check_pool_max(backend: Backend) -> None:
-    """40 clients that all wait for the database hold at most DB_POOL_MAX connections, but not just one.
-
-    The same holds where there are more workers than connections, pooled or not.
-    """
-    crowd = {"WORKERS": str(CROWD)}
-    for settings in ({}, crowd, {**crowd, "DB_PERSISTENT": "0"}):
+    """40 clients that all wait for the database hold at most DB_POOL_MAX connections, but not just one; also with more workers
+    than that."""
+    for settings in ({}, {"WORKERS": str(CROWD)}):
         if backend.implementation.honours(**settings) == settings:
             _assert_pool_max(backend, settings)
 
@@ -98,7 +95,7 @@ def logged(backend: Backend, **settings: str) -> tuple[list[Message], int]:
 @needs("DB_PERSISTENT")
 @for_scenario("recipe")
 def check_persistent(backend: Backend) -> None:
-    """DB_PERSISTENT=1: requests share connections, which stay."""
+    """1: requests share connections, which stay; 0: a connection for each request, which runs all of it and is closed."""
     messages, left = logged(backend, DB_PERSISTENT="1", DB_POOL_MAX=str(POOL))
     used = {message.pid for message in messages if message.runs}
     assert 1 <= len(used) <= POOL, (
@@ -106,16 +103,10 @@ def check_persistent(backend: Backend) -> None:
     )
     assert left, "DB_PERSISTENT=1, but no connection is left after the last request"
 
-
-@needs("DB_PERSISTENT")
-@for_scenario("recipe")
-def check_not_persistent(backend: Backend) -> None:
-    """DB_PERSISTENT=0: a connection for each request, which runs all of it and is closed."""
     messages, left = logged(backend, DB_PERSISTENT="0")
     ours = [m for m in messages if m.runs and not RESET.match(m.text.lower())]
-    used = Counter(message.pid for message in ours)
-    assert len(used) == N, f"DB_PERSISTENT=0: {len(used)} connections for {N} requests"
-    each = sorted(used.values())
+    each = sorted(Counter(message.pid for message in ours).values())
+    assert len(each) == N, f"DB_PERSISTENT=0: {len(each)} connections for {N} requests"
     assert set(each) == {8}, f"DB_PERSISTENT=0: statements on each connection: {each}"
     assert not left, f"DB_PERSISTENT=0, but {left} connections are left after the last request"
 
@@ -123,7 +114,7 @@ def check_not_persistent(backend: Backend) -> None:
 @needs("DB_PREPARE")
 @for_scenario("recipe")
 def check_prepared(backend: Backend) -> None:
-    """DB_PREPARE=1: each connection prepares a statement once, by name, and runs it from then on."""
+    """1: each connection prepares a statement once, by name, and runs it from then on; 0: the text goes out every time."""
     messages, _ = logged(backend, DB_PREPARE="1", DB_POOL_MAX="2")
     text = sorted({message.text[:60] for message in messages if message.runs and not message.prepared})
     assert not text, f"DB_PREPARE=1, but these ran unprepared: {text}"
@@ -136,11 +127,6 @@ def check_prepared(backend: Backend) -> None:
     most = len(statements.queries()) * len(used)
     assert 8 <= len(parsed) <= most, f"DB_PREPARE=1: {len(parsed)} preparations, {len(used)} connections"
 
-
-@needs("DB_PREPARE")
-@for_scenario("recipe")
-def check_not_prepared(backend: Backend) -> None:
-    """DB_PREPARE=0: the text goes out every time, without a name."""
     messages, _ = logged(backend, DB_PREPARE="0")
     named = sorted({f"{message.kind} {message.name}" for message in messages if message.prepared})
     assert not named, f"DB_PREPARE=0, but these have names: {named}"
@@ -174,8 +160,6 @@ def _resets(backend: Backend) -> int:
 CHECKS = (
     check_pool_max,
     check_persistent,
-    check_not_persistent,
     check_prepared,
-    check_not_prepared,
     check_reset,
 )

@@ -1,13 +1,11 @@
 """DB_TIME_ZONE: whether a request begins with SET TIME ZONE, seen from PostgreSQL's side."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-from contract_checks import statements
-from contract_checks.backend import POOLED, Backend
+from contract_checks.backend import Backend
 from contract_checks.dashboard import PATH, READS
-from contract_checks.database_settings import AT_ONCE, ask, logged
 from contract_checks.database_settings import N as RECIPES_ASKED
+from contract_checks.database_settings import logged
 from contract_checks.docker import wait_until
 from contract_checks.errors import ODD, assert_error
 from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session
@@ -17,7 +15,6 @@ from contract_checks.server_log import spelled, statement_log
 from contract_checks.statements import PARTS
 
 KEY = session(1)
-N = 5
 ZONE = "set time zone 'utc'"
 
 
@@ -41,14 +38,18 @@ def _ask(backend: Backend) -> list[list[str]]:
     return asked
 
 
-def _ran(backend: Backend, value: str) -> tuple[list[tuple[int, str]], list[list[str]]]:
+def _ran(backend: Backend) -> tuple[list[tuple[int, str]], list[list[str]]]:
     """What PostgreSQL's log has of these requests, with the connection; and what `_ask` says about them."""
     database = backend.stack
-    with cleared(database), statement_log(database) as read, backend.variant(DB_TIME_ZONE=value) as variant:
+    with (
+        cleared(database),
+        statement_log(database) as read,
+        backend.variant(DB_TIME_ZONE="request") as variant,
+    ):
         assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
         before = len(read(variant.host))
         asked = _ask(variant)
-        least = sum(map(len, asked)) + (len(asked) if value == "request" else 0)
+        least = sum(map(len, asked)) + len(asked)
         wait_until(lambda: sum(message.runs for message in read(variant.host)[before:]) >= least, 1)
         found = read(variant.host)[before:]
     return [(message.pid, spelled(message)) for message in found if message.runs], asked
@@ -58,18 +59,18 @@ def _ran(backend: Backend, value: str) -> tuple[list[tuple[int, str]], list[list
 @for_scenario("recipe")
 def check_time_zone(backend: Backend) -> None:
     """`request`: whatever asks the database sets the zone first, once, on its connection; `connection`: nothing does."""
-    for value, zone in (("request", [ZONE]), ("connection", [])):
-        _assert_zone_at_once(backend, value, [*zone, "session", "recipe_by_id", *PARTS])
-        ran, asked = _ran(backend, value)
-        expected = [name for names in asked for name in [*zone, *names]]
-        names = [name for _, name in ran]
-        # The four reads of the dashboard, which come last, may run at once.
-        names = [*(n for n in names if n not in READS), *sorted(n for n in names if n in READS)]
-        assert names == expected, f"DB_TIME_ZONE={value}: statements are {names}, not {expected}"
-        for (pid, name), (next_pid, next_name) in pairwise(ran):
-            assert name != ZONE or pid == next_pid, (
-                f"DB_TIME_ZONE={value}: the zone is set on one connection, '{next_name}' runs on another"
-            )
+    _assert_zone_at_once(backend, "connection", ["session", "recipe_by_id", *PARTS])
+    _assert_zone_at_once(backend, "request", [ZONE, "session", "recipe_by_id", *PARTS])
+    ran, asked = _ran(backend)
+    expected = [name for names in asked for name in [ZONE, *names]]
+    names = [name for _, name in ran]
+    # The four reads of the dashboard, which come last, may run at once.
+    names = [*(n for n in names if n not in READS), *sorted(n for n in names if n in READS)]
+    assert names == expected, f"DB_TIME_ZONE=request: statements are {names}, not {expected}"
+    for (pid, name), (next_pid, next_name) in pairwise(ran):
+        assert name != ZONE or pid == next_pid, (
+            f"the zone is set on one connection, '{next_name}' runs on another"
+        )
 
 
 def _assert_zone_at_once(backend: Backend, value: str, each: list[str]) -> None:
@@ -85,20 +86,4 @@ def _assert_zone_at_once(backend: Backend, value: str, each: list[str]) -> None:
     )
 
 
-@needs("DB_TIME_ZONE")
-@for_scenario("recipe")
-def check_time_zone_pooled(backend: Backend) -> None:
-    """Through PgBouncer it is one statement more for each request, too: PgBouncer neither swallows nor adds one."""
-    with backend.variant(DB_TIME_ZONE="request", DATABASE_URL=POOLED) as variant:
-        # PgBouncer asks `select 1` of a connection that idled long: more are used now than below.
-        with ThreadPoolExecutor(2 * AT_ONCE) as pool:
-            for answer in pool.map(lambda _: variant.get(f"{RECIPES}/1", KEY), range(32)):
-                assert_golden(answer, 1)
-        statements.reset(backend.stack)
-        ask(variant, N)
-        calls = {statement.text: statement.calls for statement in statements.seen(backend.stack)}
-    expected = dict.fromkeys((ZONE, "session", "recipe_by_id", *PARTS), N)
-    assert calls == expected, f"DB_TIME_ZONE=request: calls are {calls}, not {expected}"
-
-
-CHECKS = (check_time_zone, check_time_zone_pooled)
+CHECKS = (check_time_zone,)
