@@ -50,8 +50,6 @@ class Square:
     scenario: str
     outcome: SquareOutcome
     text: str = ""
-    tier: str = ""
-    """Part of the contract that the implementation promises; it is not checked here."""
 
 
 def order(scenarios: dict[str, Scenario]) -> list[Scenario]:
@@ -107,10 +105,8 @@ def _row(
         if running:
             return [square(conditions, app, scenario) for scenario in scenarios]
     why = "; ".join(finding.text for finding in visit.trial.all_findings())
-    tier = app.prepared.case.implementation.tier
     return [
-        Square(variant.implementation, scenario.name, SquareOutcome.FAILED, why, tier)
-        for scenario in scenarios
+        Square(variant.implementation, scenario.name, SquareOutcome.FAILED, why) for scenario in scenarios
     ]
 
 
@@ -127,7 +123,7 @@ def square(conditions: VariantConditions, app: Application, scenario: Scenario) 
         outcome, text = SquareOutcome.FAILED, str(error)
     finally:
         app.release_idle()
-    return Square(implementation.name, scenario.name, outcome, text, implementation.tier)
+    return Square(implementation.name, scenario.name, outcome, text)
 
 
 def _declined(app: Application, reason: str) -> tuple[SquareOutcome, str]:
@@ -163,13 +159,12 @@ def table(squares: list[Square]) -> Table:
     scenarios = list(dict.fromkeys(square.scenario for square in squares))
     out = Table(title="implementation x scenario", title_justify="left")
     out.add_column("implementation", no_wrap=True)
-    out.add_column("tier")
     for scenario in scenarios:
         out.add_column(scenario)
     for name in dict.fromkeys(square.implementation for square in squares):
         own = [square for square in squares if square.implementation == name]
         cells = {square.scenario: square.outcome for square in own}
-        out.add_row(name, own[0].tier, *(_cell(cells[scenario]) for scenario in scenarios))
+        out.add_row(name, *(_cell(cells[scenario]) for scenario in scenarios))
     return out
 
 

@@ -96,7 +96,7 @@ def test_what_changes_the_database_comes_last(real: Catalog) -> None:
 
 def test_the_table_its_reasons_and_its_sentence() -> None:
     good = [
-        Square("a", "index", SquareOutcome.OK, tier="core"),
+        Square("a", "index", SquareOutcome.OK),
         Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
     ]
     failed = [Square("b", name, SquareOutcome.FAILED, "it did not start") for name in ("index", "users")]
@@ -105,7 +105,7 @@ def test_the_table_its_reasons_and_its_sentence() -> None:
     text = console.export_text()
     assert "a: users: unsupported: many processes" in text
     assert "b: index, users: failed: it did not start" in text
-    assert re.search(r"│ a +│ core +│ ok", text)
+    assert re.search(r"│ a +│ ok", text)
     assert sentence(good) == "2 cells of 1 implementation: 1 served, 1 declined with a reason"
     wrong = [*good, Square("b", "index", SquareOutcome.WRONG, "7")]
     assert sentence(wrong).endswith("1 not right, first b in index: wrong")
