@@ -3,7 +3,6 @@
 import socket
 import time
 from contextlib import suppress
-from statistics import median
 
 from contract_checks.backend import Answer, Backend
 from contract_checks.errors import assert_error
@@ -94,13 +93,19 @@ def check_no_delay(backend: Backend) -> None:
     asked += [request("GET", f"{RECIPES}/1", COOKIE)] if backend.implementation.serves("recipe") else []
     asked += [WORK] if backend.implementation.serves("work") else []
     for data in asked:
-        with Wire(backend) as wire:
-            # The first answers come without it: a new connection's are acknowledged at once.
-            took_s = [wire.ask(data).seconds for _ in range(40)][20:]
-        assert median(took_s) < DELAYED_S, (
-            f"{data.splitlines()[0]!r}, twenty times on one connection: {median(took_s) * 1000:.0f} ms each. Nagle's algorithm"
-            " waits for the client's acknowledgement: set TCP_NODELAY on the connections that were accepted"
+        quick_s = [_quick(backend, data)]
+        while quick_s[-1] >= DELAYED_S and len(quick_s) < 3:  # a busy machine may be slow as well
+            quick_s.append(_quick(backend, data))
+        assert min(quick_s) < DELAYED_S, (
+            f"{data.splitlines()[0]!r} on a kept connection takes {min(quick_s) * 1000:.0f} ms: Nagle's algorithm waits for the"
+            " client's acknowledgement; set TCP_NODELAY on the connections that were accepted"
         )
+
+
+def _quick(backend: Backend, data: bytes) -> float:
+    """A quarter of requests on one connection are as quick as that, without the first: those are acknowledged at once."""
+    with Wire(backend) as wire:
+        return sorted([wire.ask(data).seconds for _ in range(40)][20:])[5]
 
 
 def check_silent_connections(backend: Backend) -> None:
