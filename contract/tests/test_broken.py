@@ -54,7 +54,6 @@ FINDS = {
     "work_sums": "sum-of-32-bits",
     "work_large": "numbers-dropped",
     "work_mistakes": "sloppy-delay lenient-json",
-    "work_not_remembered": "work-remembered",
     "work_waits": "delay-ignored",
     "work_overlaps": "delays-in-turn",
     "dashboard_pool_of_one": "session-held",

@@ -45,7 +45,6 @@ FAULTS = {
     # work
     "sum-of-32-bits": "the sum has 32 bits",
     "numbers-dropped": "of a long array the last number is left out",
-    "work-remembered": "the sum of a body that came before is known",
     "work-remembered-under-load": "with more than four requests at once, the sum of a body that came before is known",
     "delay-ignored": "the answer does not wait",
     "delay-shortened": "with more than four requests at once, the answer waits half of the time",

@@ -42,8 +42,7 @@ class Work:
         return Answer(200, f"Sum: {total}".encode(), TEXT)
 
     def _total(self, data: bytes) -> int:
-        busy = self._fault == "work-remembered-under-load" and self._load.busy > 4
-        if self._fault != "work-remembered" and not busy:
+        if self._fault != "work-remembered-under-load" or self._load.busy <= 4:
             return self._added(data)
         if data not in self._known:
             self._known[data] = self._added(data)
