@@ -5,7 +5,7 @@ from typing import Any
 from documents.records import Records
 from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
-from tandem.facts.statement import Draw, Known, draws, key_now
+from tandem.facts.statement import Draw, Known, defaults_now, draws, key_now
 from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
@@ -68,6 +68,7 @@ def _spent(records: Records, implementation: str) -> str:
     asked = records.statements()
     catalog = records.catalog()
     version, scenario = catalog.implementation(implementation).version, catalog.scenarios[asked.scenario]
+    defaults = defaults_now(catalog, implementation, asked.placement)
     found = [
         one.mean
         for record in records.sessions()
@@ -77,7 +78,8 @@ def _spent(records: Records, implementation: str) -> str:
         if one.metric == TOTAL
         and one.mean is not None
         and (program := record.programs.get(one.variant)) is not None
-        and (program.implementation, program.version, program.settings) == (implementation, version, {})
+        and (program.implementation, program.version, program.effective)
+        == (implementation, version, defaults)
     ]
     if len(found) < 2:
         return f"{found[0]:,.0f}" if found else "–"

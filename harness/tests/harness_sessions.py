@@ -3,7 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from harness_places import ROOT
+
+from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionMachine, SessionProgram, SessionRecord, name_of
+from tandem.facts.statement import defaults_now
 from tandem.record.conclusion import Contrast
 
 MILAN = SessionMachine(
@@ -12,6 +16,7 @@ MILAN = SessionMachine(
 XEON = SessionMachine(
     cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207", cpu_stepping="2"
 )
+CATALOG, PLACEMENT = Catalog(ROOT), "two-cores"
 NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
 
@@ -24,6 +29,12 @@ def contrast(ratio: float | None = 1.4, **changed: Any) -> Contrast:
         interval=(round(ratio * 0.98, 4), round(ratio * 1.02, 4)) if ratio else None,
         n=6,
     ).model_copy(update=changed)
+
+
+def program(name: str, **changed: Any) -> SessionProgram:
+    """A program with the defaults of today."""
+    defaults = defaults_now(CATALOG, name, PLACEMENT)
+    return SessionProgram(implementation=name, version=1, effective=defaults).model_copy(update=changed)
 
 
 def session(
@@ -39,12 +50,12 @@ def session(
         scenario="recipes",
         scenario_version=1,
         topology="full",
-        placement="two-cores",
+        placement=PLACEMENT,
         plan="session",
         blocks=6,
         programs={
-            "falcon-async": SessionProgram(implementation="falcon-async", version=1),
-            "falcon-sync": SessionProgram(implementation="falcon-sync", version=1),
+            "falcon-async": program("falcon-async"),
+            "falcon-sync": program("falcon-sync"),
         },
         contrasts=[contrast(ratio)],
     ).model_copy(update=changed)

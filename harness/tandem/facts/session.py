@@ -79,6 +79,8 @@ class SessionProgram(Part):
     """The one in its bench.toml, raised by hand when the work that it does changes. 0: older than its present work."""
     settings: dict[str, str] = Field(default_factory=dict)
     """Those that were chosen for it; empty: its defaults."""
+    effective: dict[str, str] | None = None
+    """All that it ran with, the defaults of that day included. Null: nobody knows them any more."""
     image: str | None = None
     """Digest; for the record only, as images are built anew everywhere."""
 

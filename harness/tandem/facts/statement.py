@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from tandem.analysis.prediction import next_value
 from tandem.analysis.ratios import ALPHA, t_interval
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.placement import cpus_in
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
-from tandem.facts.session import SessionMachine, SessionRecord
+from tandem.facts.session import SessionMachine, SessionProgram, SessionRecord
 from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
 
@@ -46,8 +47,10 @@ class Key(NamedTuple):
     db_rtt_ms: int | None
     of_version: int
     to_version: int
-    of_settings: Settings = ()
-    to_settings: Settings = ()
+    of_settings: Settings
+    """All that it ran with, so that a default which changes makes another statement. Where nobody knows them, those that were
+    chosen: such a key is equal to none whose settings are known."""
+    to_settings: Settings
     cgroup_version: int | None = None
     """Null for all metrics but those of memory."""
 
@@ -78,10 +81,35 @@ def key_of(record: SessionRecord, contrast: Contrast) -> Key:
         db_rtt_ms=record.db_rtt_ms,
         of_version=of.version,
         to_version=to.version,
-        of_settings=tuple(sorted(of.settings.items())),
-        to_settings=tuple(sorted(to.settings.items())),
+        of_settings=_settings(of),
+        to_settings=_settings(to),
         cgroup_version=record.machine.cgroup_version if MEMORY in contrast.metric else None,
     )
+
+
+def _sorted(settings: dict[str, str]) -> Settings:
+    return tuple(sorted(settings.items()))
+
+
+def _settings(program: SessionProgram) -> Settings:
+    return _sorted(program.settings if program.effective is None else program.effective)
+
+
+def defaults_now(catalog: Catalog, implementation: str, placement: str) -> dict[str, str]:
+    """The settings that an implementation has today where none is chosen. One that follows from the number of CPUs is left out
+    where the placement does not tell it."""
+    one, place = catalog.implementation(implementation), catalog.placements.get(placement)
+    cpus = cpus_in(place.variables.get("APP_CPUSET", "")) if place else None
+    found = catalog.effective_settings(one, cpus or 1, {})
+    open_ = {name for name, formula in one.defaults.items() if cpus is None and "cpus" in formula}
+    return {name: value for name, value in found.items() if name not in open_}
+
+
+def unlike(had: Settings, now: Mapping[str, str]) -> list[str]:
+    """What differs in a program's settings from others: `DB_PREPARE=0`. A setting that a session does not say is unknown."""
+    found = [f"{name}={value}" for name, value in had if now.get(name) != value]
+    missing = sorted(now.keys() - dict(had).keys())
+    return found + ([f"{missing[0] if len(missing) == 1 else 'other settings'} unknown"] if missing else [])
 
 
 # ---- the main statements ----
@@ -163,6 +191,8 @@ def key_now(
         db_rtt_ms=None,
         of_version=catalog.implementation(of).version,
         to_version=catalog.implementation(to).version,
+        of_settings=_sorted(defaults_now(catalog, of, statements.placement)),
+        to_settings=_sorted(defaults_now(catalog, to, statements.placement)),
     )
 
 
@@ -266,14 +296,21 @@ def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
 
 
 def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
-    """How many sessions have a statement's contrast in another version, by what differs: `rust-async version 0`."""
+    """How many sessions have a statement's contrast in another version or with other defaults, by what differs:
+    `rust-async version 0`, `falcon-sync with THREADS=40`. Settings that were chosen are asked for, not kept apart."""
     found = Counter[str]()
     for record in sessions:
         for contrast in record.contrasts:
+            if record.programs[contrast.of].settings or record.programs[contrast.to].settings:
+                continue
             own = key_of(record, contrast)
             own = own if own.of == key.of else own.turned
             now = own._replace(
-                scenario_version=key.scenario_version, of_version=key.of_version, to_version=key.to_version
+                scenario_version=key.scenario_version,
+                of_version=key.of_version,
+                to_version=key.to_version,
+                of_settings=key.of_settings,
+                to_settings=key.to_settings,
             )
             if own != now == key:
                 versions = (
@@ -282,6 +319,12 @@ def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
                     (own.to, own.to_version, key.to_version),
                 )
                 other = [f"{name} version {version}" for name, version, asked in versions if version != asked]
+                for name, had, asked in (
+                    (own.of, own.of_settings, key.of_settings),
+                    (own.to, own.to_settings, key.to_settings),
+                ):
+                    if had != asked:
+                        other.append(f"{name} with {' and '.join(unlike(had, dict(asked)))}")
                 found[", ".join(other)] += 1
     return found
 

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionRecord
-from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_key, key_now, known
+from tandem.facts.statement import (
+    Draw,
+    Key,
+    Known,
+    Settings,
+    Statements,
+    defaults_now,
+    draws,
+    every_key,
+    key_now,
+    known,
+    unlike,
+)
 from tandem.page.data import AddedFigure
 from tandem.report.forest import cpu_names, forest, rows
 from tandem.wording import basis_told, expected_range, metric_told, times
@@ -45,24 +57,28 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
         taken |= {key, key.turned}
         found = draws(sessions, key)
         together = known(found)
-        title = _title(key)
+        title = _title(key, catalog)
         main[title] = None
         if together is None:
             continue
         name, spec = f"statement-{one.name}", forest(rows(found, cpus), together)
         main[title] = AddedFigure(name, title, _sentence(key, together), "reference/sessions", spec)
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
-    return StatementsSection(main, _further(sessions, taken), conditions)
+    return StatementsSection(main, _further(sessions, taken, catalog), conditions)
 
 
-def _title(key: Key) -> str:
+def _title(key: Key, catalog: Catalog) -> str:
     name = metric_told(key.metric)
-    return f"{name[0].upper()}{name[1:]}: {_variant(key.of, key.of_settings)} by {_variant(key.to, key.to_settings)}"
+    of = _variant(key.of, key.of_settings, key.placement, catalog)
+    to = _variant(key.to, key.to_settings, key.placement, catalog)
+    return f"{name[0].upper()}{name[1:]}: {of} by {to}"
 
 
-def _variant(implementation: str, settings: tuple[tuple[str, str], ...]) -> str:
-    chosen = ",".join(f"{name}={value}" for name, value in settings)
-    return f"{implementation}:{chosen}" if chosen else implementation
+def _variant(implementation: str, settings: Settings, placement: str, catalog: Catalog) -> str:
+    known = implementation in catalog.implementations
+    now = defaults_now(catalog, implementation, placement) if known else {}
+    other = ",".join(unlike(settings, now))
+    return f"{implementation}:{other}" if other else implementation
 
 
 def _sentence(key: Key, known: Known) -> str:
@@ -86,12 +102,20 @@ def _when(found: Sequence[Draw], known: Known) -> str:
     return f"{known.first}{last}; means by CPU model: {means}; commits {', '.join(commits[-6:])}"
 
 
-def _further(sessions: Sequence[SessionRecord], taken: set[Key]) -> list[tuple[str, ...]]:
+def _further(sessions: Sequence[SessionRecord], taken: set[Key], catalog: Catalog) -> list[tuple[str, ...]]:
     """All others that more than one session measured, by name."""
     out = []
     for key in every_key(sessions):
         together = None if key in taken else known(draws(sessions, key))
         if together is not None and together.sessions >= FURTHER_LEAST:
             expected = expected_range(together)
-            out.append((_title(key), _conditions(key), times(together.ratio), expected, basis_told(together)))
+            out.append(
+                (
+                    _title(key, catalog),
+                    _conditions(key),
+                    times(together.ratio),
+                    expected,
+                    basis_told(together),
+                )
+            )
     return sorted(out)

@@ -11,7 +11,7 @@ from tandem.analysis.prediction import outside_by_chance
 from tandem.analysis.ratios import ALPHA
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionRecord
-from tandem.facts.statement import Beside, Key, Statements, draws, every_key, kept_apart, known
+from tandem.facts.statement import Beside, Key, Statements, defaults_now, draws, every_key, kept_apart, known
 from tandem.report.parts import table
 from tandem.wording import basis_told, expected_range, known_told, metric_told, times
 
@@ -87,13 +87,12 @@ def known_lines(
 def _is_present(key: Key, scenario: str, catalog: Catalog) -> bool:
     """Say whether a contrast is of this scenario, with both sides at their defaults and their present version."""
     programs = catalog.implementations
-    return (
-        not (key.of_settings or key.to_settings)
-        and (key.scenario, key.scenario_version) == (scenario, catalog.scenarios[scenario].version)
-        and all(
-            name in programs and version == programs[name].version
-            for name, version in ((key.of, key.of_version), (key.to, key.to_version))
-        )
+    sides = (key.of, key.of_version, key.of_settings), (key.to, key.to_version, key.to_settings)
+    return (key.scenario, key.scenario_version) == (scenario, catalog.scenarios[scenario].version) and all(
+        name in programs
+        and version == programs[name].version
+        and defaults_now(catalog, name, key.placement).items() <= dict(settings).items()
+        for name, version, settings in sides
     )
 
 

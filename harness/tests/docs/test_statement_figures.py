@@ -9,7 +9,7 @@ from harness_places import ROOT
 from documents import statements
 from documents.records import Records
 from tandem.facts.session import SessionRecord
-from tandem.facts.statement import Known, OfModel
+from tandem.facts.statement import Known, OfModel, defaults_now
 from tandem.record.conclusion import Estimate
 from tandem.wording import expected_range, known_told, metric_told
 
@@ -92,10 +92,11 @@ def test_what_was_spent_is_the_defaults_of_the_present_version() -> None:
     if record is None:
         pytest.skip("no session is committed")
     label, program = next(iter(record.programs.items()))
+    defaults = defaults_now(REAL.catalog(), program.implementation, "two-cores")
 
     def spent(**changed: Any) -> SessionRecord:
         where = {"scenario": "recipes", "topology": "full", "placement": "two-cores", "db_rtt_ms": None}
-        mine = program.model_copy(update={"settings": {}, **changed})
+        mine = program.model_copy(update={"effective": defaults, **changed})
         cost = [Estimate(metric=TOTAL, variant=label, mean=1234.0, n=6)]
         return record.model_copy(update={**where, "estimates": cost, "programs": {label: mine}})
 
@@ -103,7 +104,7 @@ def test_what_was_spent_is_the_defaults_of_the_present_version() -> None:
         return statements._spent(records(*sessions), program.implementation)
 
     assert told(spent()) == told(spent(version=0), spent()) == "1,234"
-    assert told(spent(settings={"THREADS": "4"})) == told(spent(version=0)) == "–"
+    assert told(spent(effective={**defaults, "THREADS": "4"})) == told(spent(version=0)) == "–"
 
 
 def test_a_single_session_is_told_with_machine_day_commit_and_conditions() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_sessions import MILAN, XEON, contrast, session
+from harness_sessions import CATALOG, MILAN, PLACEMENT, XEON, contrast, program, session
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +17,6 @@ from tandem.facts.session import (
     FOLDER,
     SessionControl,
     SessionMachine,
-    SessionProgram,
     SessionRecord,
     append,
     name_of,
@@ -27,15 +26,18 @@ from tandem.facts.statement import (
     FILE,
     beside,
     by_model,
+    defaults_now,
     draws,
     every_key,
     kept_apart,
+    key_now,
     key_of,
     known,
     read_statements,
 )
 
 ROOT = Path(__file__).resolve().parents[3]
+DEFAULTS = defaults_now(CATALOG, "falcon-sync", PLACEMENT)
 OLD_EPYC = SessionMachine(cpu_model="AMD EPYC")
 
 
@@ -170,17 +172,16 @@ def test_an_old_record_adds_no_cpu_model() -> None:
         {
             "programs": {
                 **session().programs,
-                "falcon-async": SessionProgram(implementation="falcon-async", version=2),
+                "falcon-async": program("falcon-async", version=2),
             }
         },
         {
             "programs": {
                 **session().programs,
-                "falcon-sync": SessionProgram(
-                    implementation="falcon-sync", version=1, settings={"THREADS": "4"}
-                ),
+                "falcon-sync": program("falcon-sync", effective={**DEFAULTS, "THREADS": "4"}),
             }
         },
+        {"programs": {**session().programs, "falcon-sync": program("falcon-sync", effective=None)}},
     ],
 )
 def test_another_version_or_condition_is_kept_apart(changed: dict[str, Any]) -> None:
@@ -190,9 +191,30 @@ def test_another_version_or_condition_is_kept_apart(changed: dict[str, Any]) -> 
     assert len(every_key([session(), other])) == 2
 
 
+def test_a_setting_that_is_chosen_as_its_default_is_the_same_program() -> None:
+    """The control of those above: what ran is compared, not who chose it."""
+    chosen = {**session().programs, "falcon-sync": program("falcon-sync", settings={"THREADS": "20"})}
+    assert len(draws([session(), session(1, programs=chosen)], key_of(session(), contrast()))) == 2
+
+
+def test_a_default_that_changes_without_a_raised_version_is_kept_apart_and_named() -> None:
+    statements, metric = read_statements(ROOT), contrast().metric
+    key = key_now(statements, CATALOG, metric, "falcon-async", "falcon-sync")
+    older = [
+        session(number, programs={**session().programs, "falcon-sync": program("falcon-sync", effective=had)})
+        for number, had in enumerate(({**DEFAULTS, "THREADS": "4"}, None), start=1)
+    ]
+    made = [session(), *older]
+    assert [draw.session for draw in draws(made, key)] == [session()]
+    assert kept_apart(made, key) == {
+        "falcon-sync with THREADS=4": 1,
+        "falcon-sync with other settings unknown": 1,
+    }
+
+
 def test_what_is_kept_apart_for_its_version_is_named() -> None:
     key = key_of(session(), contrast())
-    old = SessionProgram(implementation="falcon-async", version=0)
+    old = program("falcon-async", version=0)
     older = {**session().programs, "falcon-async": old}
     back = contrast(0.5, of="falcon-sync", to="falcon-async")
     made = [

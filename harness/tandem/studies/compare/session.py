@@ -75,6 +75,7 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Session
             implementation=name,
             version=catalog.implementations[name].version,
             settings={**request.settings, **variant.settings},
+            effective=environment.settings if environment else None,
             image=environment.images.get("app") if environment else None,
         )
     return found

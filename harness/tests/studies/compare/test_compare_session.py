@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_engine import FakeLab, request, text
+from harness_engine import FakeLab, environment_of, request, text
 from harness_engine import session as engine
 from harness_places import ROOT
 from harness_samples import NOW, good_window
@@ -84,6 +84,10 @@ def compared(real: Catalog, tmp_path: Path) -> Callable[..., Measured]:
         result, journal = run(
             Compare, asked, engine(real, tmp_path, FakeLab(answer=answers(cost, seed=seed, **how)))
         )
+        for variant in result.request.variants:
+            program = real.implementation(variant.implementation)
+            settings = real.effective_settings(program, 1, variant.settings)
+            result.environments[variant.label] = environment_of(program.name, settings=settings)
         return result, journal.trials()
 
     return made
