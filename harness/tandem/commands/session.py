@@ -1,7 +1,9 @@
 """The command that makes a session of the main statements and appends it."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,8 +28,9 @@ from tandem.cli.options import (
     print_json,
 )
 from tandem.cli.shared import CONDITIONS, Asked, measuring
+from tandem.commands.session_labs import names_of_labs, raise_for, sessions_in
 from tandem.errors import TandemError, UsageError
-from tandem.facts.session import SessionRecord, append
+from tandem.facts.session import FOLDER, SessionRecord, append
 from tandem.facts.statement import (
     Key,
     Statements,
@@ -77,6 +80,28 @@ def _listed(statements: Statements, keys: list[Key], sessions: list[SessionRecor
     )
 
 
+def _in_labs(
+    asked: Asked, labs: Sequence[str], untested: bool, statements: Statements, keys: list[Key]
+) -> None:
+    """A session in each lab, and what it says beside the others."""
+    options = [] if asked.seed is None else [f"--seed={asked.seed}"]
+    options += ["--resume"] * asked.resume + ["--untested"] * untested
+    ended = sessions_in(labs, options)
+    if asked.as_json:
+        print_json(ended)
+    else:
+        sessions = kept_sessions(RESULTS)
+        for one in ended:
+            out.print(Text(f"lab {one.lab}", style="bold"))
+            if one.session is not None:
+                out.print(*beside_lines(beside(one.session, sessions)), sep="\n")
+                tell_places(RESULTS / FOLDER / f"{one.session.id}.json")
+        out.print(fitted(statements_table(statements, sessions, keys), out))
+    raise_for(ended)
+    if any(one.status for one in ended):
+        raise typer.Exit(1)
+
+
 @measuring(without=(*CONDITIONS, "plan"))
 def session(
     asked: Asked,
@@ -84,6 +109,12 @@ def session(
         bool,
         typer.Option("--list", help="Show what all sessions say of the main statements; measure nothing."),
     ] = False,
+    labs: Annotated[
+        str | None,
+        typer.Option(
+            "--labs", help="Several labs with commas between them: a session in each, at the same time."
+        ),
+    ] = None,
     untested: Untested = False,
 ) -> None:
     """Measure the main statements on this machine, and append what it says to results/sessions (an hour on two cores)."""
@@ -95,6 +126,11 @@ def session(
         return
     refuse_changed()
     refuse_untested(untested)
+    if labs is not None:
+        if asked.lab is not None:
+            raise UsageError("--lab and --labs both say where to measure: leave one of them out")
+        _in_labs(asked, names_of_labs(catalog, labs), untested, statements, keys)
+        return
     groups: list[JsonValue] = [[*group] for group in statements.groups]
     asked = replace(
         asked,
@@ -107,7 +143,8 @@ def session(
     # Each pair at rates of its own: those at which it is compared where nobody else takes part.
     pairs: list[JsonValue] = [[*pair] for pair in statements.pairs]
     request = asked.request(Compare.name, catalog, variants, {"groups": groups, "pairs": pairs})
-    request = request.model_copy(update={"title": "session"})
+    lab = f" {Path(asked.lab).stem}" if asked.lab else ""
+    request = request.model_copy(update={"title": f"session{lab}"})  # the folder's name
     result, journal = make(Compare, request, asked.resume, asked.as_json)
     if why := may_be_appended(result):
         print_result(Compare, result, journal, asked.as_json)

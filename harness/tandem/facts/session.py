@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from tandem.errors import TandemError
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.part import Number, Part
-from tandem.record.store import read_model, write_model
+from tandem.record.store import file_name, read_model, write_model
 
 FOLDER = "sessions"
 """Below results/."""
@@ -100,7 +100,7 @@ class SessionRecord(Part):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     id: str
-    """Start (UTC) and the machine's identity; the name of its file."""
+    """Start (UTC), the machine's identity, and the lab where there is one; the name of its file."""
     started_at: AwareDatetime
     finished_at: datetime | None = None
     commit: str | None
@@ -140,9 +140,10 @@ class SessionRecord(Part):
         return self
 
 
-def name_of(started_at: datetime, machine: SessionMachine) -> str:
-    """The id of a session."""
-    return f"{started_at:%Y%m%dT%H%M%SZ}-{machine.identity}"
+def name_of(started_at: datetime, machine: SessionMachine, lab: str | None = None) -> str:
+    """The id of a session. lab: where it was made; labs of equal machines may begin in the same second."""
+    name = f"{started_at:%Y%m%dT%H%M%SZ}-{machine.identity}"
+    return name if lab is None else f"{name}-{file_name(Path(lab).stem)}"
 
 
 def append(record: SessionRecord, results: Path) -> Path:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from python_on_whales import DockerClient, DockerException
 
-from tandem.catalog.labs import CONTEXT, ROLES, SSH, Lab, LabHost, Role
+from tandem.catalog.labs import CONTEXT, ROLES, SSH, Lab, LabHost, Role, resolve
 from tandem.catalog.labs import HERE as ON_THIS_ENGINE
 from tandem.catalog.ranges import expand
 from tandem.errors import TandemError, UsageError
@@ -25,6 +25,7 @@ from tandem.lab.stack import remove_leftovers
 
 AGENT_IMAGE: Final = "tandem/agent"
 CONTEXT_S: Final = 10
+SSH_PORT: Final = 22
 ASKED_OF: Final[dict[Role, tuple[Role, ...]]] = {
     "loadgen": ("proxy",),
     "app": ("pgbouncer", "db"),
@@ -179,6 +180,25 @@ def destination(host: LabHost) -> tuple[str, int | None]:
         )
     user = f"{found['user']}@" if found["user"] else ""
     return f"{user}{found['host']}", int(found["port"]) if found["port"] else None
+
+
+def shared_machine(one: Lab, other: Lab) -> str | None:
+    """The engine that two labs have both, whatever they call it; None where they have none. Raises UsageError for a Docker
+    context that leads nowhere."""
+
+    def engines(lab: Lab) -> dict[tuple[str, int | None], str]:
+        found: dict[tuple[str, int | None], str] = {}
+        for host in lab.hosts.values():
+            if host.engine == ON_THIS_ENGINE:
+                found[ON_THIS_ENGINE, None] = host.engine
+            else:
+                where, port = destination(host)
+                name = where.rpartition("@")[2].lower()
+                found[next(iter(resolve(name)), name), port or SSH_PORT] = host.engine
+        return found
+
+    ours, theirs = engines(one), engines(other)
+    return next((ours[machine] for machine in ours if machine in theirs), None)
 
 
 def connect(lab: Lab) -> dict[str, EngineSite]:

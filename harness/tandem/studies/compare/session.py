@@ -135,7 +135,7 @@ def session_of(
     again, lab = control_of(found), request.conditions.lab
     differing = found.control.differing if found.control else {}
     return SessionRecord(
-        id=name_of(result.started_at, machine),
+        id=name_of(result.started_at, machine, lab),
         started_at=result.started_at,
         finished_at=result.finished_at,
         commit=environment.git_commit,
