@@ -84,23 +84,12 @@ def doctor_(lab: LabName = None, as_json: Json = False) -> None:
         _doctor_of(lab, as_json)
         return
     found = doctor.examine(ROOT, HERE)
-    verdicts = doctor.fitness(found)
+    verdicts = fitness.fit_here(found)
     if as_json:
         print_json({"checks": found, "fit": verdicts})
     else:
-        table = Table(box=None, show_header=False, padding=(0, 2))
-        for check in found:
-            table.add_row(
-                check.name,
-                f"[{machines_report.COLOURS[check.state]}]{check.state}[/]",
-                check.found,
-                check.means,
-            )
-        out.print(table)
-        for sentence in verdicts:
-            out.print(sentence)
-    if any(check.state == "bad" for check in found):
-        raise typer.Exit(1)
+        out.print(machines_report.checked(found), *verdicts, sep="\n")
+    _end_as_found(found)
 
 
 def _doctor_of(name: str, as_json: bool) -> None:
@@ -109,13 +98,17 @@ def _doctor_of(name: str, as_json: bool) -> None:
         "tandem.lab.examine_lab:look"
     )  # what reaches other hosts is read by nobody else
     machines, links = look(lab, ROOT)
-    found = fitness.remarks(machines, links)
+    found = fitness.checks(machines, links)
     fit = fitness.fit(lab, found, links)
     if as_json:
         print_json(machines_report.data(lab, machines, links, found, fit))
     else:
         out.print(machines_report.page(lab, machines, links, found, fit), width=min(out.width, PAGE_COLUMNS))
-    if any(one.state == "bad" for one in found):
+    _end_as_found(found)
+
+
+def _end_as_found(found: list[fitness.Check]) -> None:
+    if any(check.state == "bad" for check in found):
         raise typer.Exit(1)
 
 

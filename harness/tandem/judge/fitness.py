@@ -1,6 +1,6 @@
-"""What a lab of several machines is fit for: from what doctor read of its hosts and of the network between them. Pure."""
+"""What this machine, or a lab of several, is fit for: from what doctor read of hosts and of the network between them. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tandem.catalog.labs import Lab, LabHost, Role
@@ -69,14 +69,14 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Remark:
-    """About a host, or two: one thing that was looked at."""
+class Check:
+    """One thing that was looked at. about: a host of a lab, or two; None: this machine."""
 
-    about: str
     name: str
     state: State
     found: str
     means: str
+    about: str | None = None
 
 
 def offset(told: Readings) -> str:
@@ -84,89 +84,74 @@ def offset(told: Readings) -> str:
     return f"{round(told.offset_ms, 1) + 0.0:+.1f} ± {told.bound_ms:.1f} ms"
 
 
-def _clock(name: str, told: Readings) -> Remark:
+def _clock(told: Readings, about: str) -> Check:
     found = offset(told)
     if abs(told.offset_ms) - told.bound_ms > OFFSET_LARGE_MS:
         means = "corrected and recorded, but not synchronized: run an NTP client (chrony) on it and on this machine"
-        return Remark(name, "clock", "limited", found, means)
-    return Remark(name, "clock", "good", found, "corrected and recorded")
+        return Check("clock", "limited", found, means, about)
+    return Check("clock", "good", found, "corrected and recorded", about)
 
 
-def _cpus(host: LabHost, told: Readings) -> Remark:
+def _cpus(host: LabHost, told: Readings) -> Check:
     found = str(told.cpus)
     for role, cpuset in host.cpus.items():
         if (highest := max(expand(cpuset))) >= told.cpus:
             means = f"the lab file gives {role} CPU {highest}, but the last CPU there is {told.cpus - 1}"
-            return Remark(host.name, "cpus", "bad", found, means)
+            return Check("cpus", "bad", found, means, host.name)
     if len(host.roles) > 1 and not host.cpus:
         means = f"{' and '.join(host.roles)} share them, so they compete for CPU time"
-        return Remark(host.name, "cpus", "limited", found, means)
-    return Remark(host.name, "cpus", "good", found, "every role has CPUs of its own")
+        return Check("cpus", "limited", found, means, host.name)
+    return Check("cpus", "good", found, "every role has CPUs of its own", host.name)
 
 
-def _files(name: str, told: Readings) -> Remark:
-    found = f"{told.open_files:,}"
-    if told.open_files >= TEN_THOUSAND_CONNECTIONS:
-        return Remark(name, "open files", "good", found, "enough for 10,000 connections through HAProxy")
-    most = max(0, told.open_files // 2 - 100)
-    return Remark(
-        name, "open files", "limited", found, f"enough for {most:,} connections through HAProxy, not 10,000"
-    )
+def files(most: int, about: str | None = None) -> Check:
+    """The connections that so many open files are enough for."""
+    if most >= TEN_THOUSAND_CONNECTIONS:
+        enough = "enough for 10,000 connections through HAProxy"
+        return Check("open files", "good", f"{most:,}", enough, about)
+    enough = f"enough for {max(0, most // 2 - 100):,} connections through HAProxy, not 10,000"
+    return Check("open files", "limited", f"{most:,}", enough, about)
 
 
-def _disk(name: str, told: Readings) -> Remark:
-    enough = told.free_bytes > NEEDED_BYTES
-    return Remark(
-        name,
-        "disk",
-        "good" if enough else "bad",
-        f"{told.free_bytes / 1e9:.0f} GB free",
-        f"images, data and raw files need {NEEDED_BYTES / 1e9:.0f} GB: {'they fit' if enough else 'make room there'}",
-    )
+def disk(free_bytes: int, about: str | None = None) -> Check:
+    """Whether a study fits."""
+    fits = free_bytes > NEEDED_BYTES
+    means = f"images, data and raw files need {NEEDED_BYTES / 1e9:.0f} GB: {'they fit' if fits else 'make room there'}"
+    return Check("disk", "good" if fits else "bad", f"{free_bytes / 1e9:.0f} GB free", means, about)
 
 
-def of_machine(machine: Machine) -> list[Remark]:
-    """Remarks about one host's readings."""
+def of_machine(machine: Machine) -> list[Check]:
+    """What one host's readings say."""
     name, told = machine.host.name, machine.told
     if told is None:
-        return [Remark(name, "host", "bad", "cannot be used", machine.problem or "no answer")]
+        return [Check("host", "bad", "cannot be used", machine.problem or "no answer", name)]
     return [
-        Remark(name, "engine", "good", told.engine, "runs the stack"),
-        _clock(name, told),
+        Check("engine", "good", told.engine, "runs the stack", name),
+        _clock(told, name),
         _cpus(machine.host, told),
-        _files(name, told),
-        _disk(name, told),
+        files(told.open_files, name),
+        disk(told.free_bytes, name),
     ]
 
 
-def of_link(link: Link) -> list[Remark]:
-    """Remarks about the network between two hosts."""
+def of_link(link: Link) -> list[Check]:
+    """What the network between two hosts is good for."""
     about, network = f"{link.one} - {link.other}", link.network
     if network is None:
-        return [Remark(about, "network", "bad", "not measured", link.problem)] if link.problem else []
-    trip = f"{network.round_trip_ms:.2f} ms"
-    long = network.round_trip_ms > ROUND_TRIP_LONG_MS
+        return [Check("network", "bad", "not measured", link.problem, about)] if link.problem else []
+    means = "included in every figure, the same for all implementations"
+    trip = Check("round trip", "good", f"{network.round_trip_ms:.2f} ms", means, about)
+    if network.round_trip_ms > ROUND_TRIP_LONG_MS:
+        means = "added to each request and each query: is this the intended network?"
+        trip = replace(trip, state="limited", means=means)
     least_bps = min(network.there_bps, network.back_bps)
     answers = f"carries {least_bps / 8 / ANSWER_BYTES:,.0f} answers of {ANSWER_BYTES // 1000} kB a second"
-    narrow = least_bps < NARROW_BPS
-    return [
-        Remark(
-            about,
-            "round trip",
-            "limited" if long else "good",
-            trip,
-            "added to each request and each query: is this the intended network?"
-            if long
-            else "included in every figure, the same for all implementations",
-        ),
-        Remark(
-            about,
-            "bandwidth",
-            "limited" if narrow else "good",
-            bits(least_bps),
-            f"{answers}: it may be the limit before an application is" if narrow else answers,
-        ),
-    ]
+    width = Check("bandwidth", "good", bits(least_bps), answers, about)
+    if least_bps < NARROW_BPS:
+        width = replace(
+            width, state="limited", means=f"{answers}: it may be the limit before an application is"
+        )
+    return [trip, width]
 
 
 def bits(bps: float) -> str:
@@ -174,7 +159,7 @@ def bits(bps: float) -> str:
     return f"{bps / 1e9:.3g} Gbit/s" if bps >= 1e9 else f"{bps / 1e6:.3g} Mbit/s"
 
 
-def remarks(machines: list[Machine], links: list[Link]) -> list[Remark]:
+def checks(machines: list[Machine], links: list[Link]) -> list[Check]:
     """All that was looked at, the hosts first."""
     return [
         *(one for machine in machines for one in of_machine(machine)),
@@ -200,12 +185,12 @@ def _between(lab: Lab, links: list[Link], asking: Role, asked: Role) -> float | 
     return longest
 
 
-def fit(lab: Lab, found: list[Remark], links: list[Link]) -> list[str]:
+def fit(lab: Lab, found: list[Check], links: list[Link]) -> list[str]:
     """Conclusions, in sentences: whether it is fit at all, what the network is of a response, what limits it."""
     if bad := sorted({f"{one.about} ({one.name})" for one in found if one.state == "bad"}):
         return [f"not fit for measuring: {', '.join(bad)}"]
     out = ["fit for every plan: all hosts answer, their clocks are known, and every role has CPUs of its own"]
-    if sharing := [one.about for one in found if one.state == "limited" and one.name == "cpus"]:
+    if sharing := [str(one.about) for one in found if one.state == "limited" and one.name == "cpus"]:
         out = [
             f"fit for smoke and quick; on {', '.join(sharing)} roles share CPUs, so absolute figures also depend on the hosts"
         ]
@@ -222,4 +207,17 @@ def fit(lab: Lab, found: list[Remark], links: list[Link]) -> list[str]:
         )
     if narrow := [one for one in found if one.state == "limited" and one.name == "bandwidth"]:
         out.append(f"not fit for large answers: {narrow[0].about} {narrow[0].means}")
+    return out
+
+
+def fit_here(found: list[Check]) -> list[str]:
+    """Conclusions for the plans on this machine, in sentences."""
+    states = {check.name: check.state for check in found}
+    if bad := [name for name, state in states.items() if state == "bad"]:
+        return [f"not fit for measuring: {', '.join(bad)}"]
+    out = ["fit for smoke and quick: absolute figures of this machine, each with its bottleneck"]
+    if "limited" in (states["cpus"], states["steal"], states["foreign CPU"]):
+        out.append(
+            "not fit for small differences (below about 25 % between two separate sessions) or response times under 3 ms"
+        )
     return out

@@ -1,29 +1,20 @@
-"""Says what this machine is fit for, what it is not, and why."""
+"""Reads what doctor says of this machine."""
 
 import shutil
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from python_on_whales import DockerException
 
 from tandem.hosts.host import Host
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
-from tandem.judge.fitness import TEN_THOUSAND_CONNECTIONS, State
+from tandem.judge.fitness import Check, State, disk, files
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
 from tandem.lab import images
 from tandem.lab.stack import engine_versions
-from tandem.record.store import NEEDED_BYTES
 
 WATCHED_S = 3.0
-
-
-@dataclass(frozen=True)
-class Check:
-    name: str
-    state: State
-    found: str
-    means: str
+CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
 
 
 def _cpus(cpus: int) -> Check:
@@ -96,9 +87,8 @@ def _old_images() -> list[Check]:
 def examine(root: Path, host: Host) -> list[Check]:
     """Looks at the machine for a few seconds. root: the repository, beside which results are kept."""
     told = host.describe()
-    files = int(told["open_files_limit"] or 0)
-    free = shutil.disk_usage(root).free
-    clock = str(told["clock_source"])
+    clock, steady = str(told["clock_source"]), "steady and cheap to read"
+    slow = "slow to read: costs the load generator CPU"
     return [
         _cpus(host.cpus),
         _engine(),
@@ -112,37 +102,9 @@ def examine(root: Path, host: Host) -> list[Check]:
         )
         if host.cgroups_readable()
         else Check("cgroups", "bad", "not readable", "CPU and memory cannot be measured"),
-        Check("open files", "good", f"{files:,}", "enough for 10,000 connections through HAProxy")
-        if files >= TEN_THOUSAND_CONNECTIONS
-        else Check(
-            "open files",
-            "limited",
-            f"{files:,}",
-            f"enough for {max(0, files // 2 - 100):,} connections through HAProxy, not 10,000",
-        ),
-        Check("clock", "good", clock, "steady and cheap to read")
-        if clock in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
-        else Check("clock", "limited", clock, "slow to read: costs the load generator CPU"),
+        files(int(told["open_files_limit"] or 0)),
+        Check("clock", "good", clock, steady) if clock in CLOCKS else Check("clock", "limited", clock, slow),
         _hiccups(host),
         capture(host),
-        Check(
-            "disk",
-            "good" if free > NEEDED_BYTES else "bad",
-            f"{free / 1e9:.0f} GB free",
-            f"a study needs {NEEDED_BYTES / 1e9:.0f} GB",
-        ),
+        disk(shutil.disk_usage(root).free),
     ]
-
-
-def fitness(checks: list[Check]) -> list[str]:
-    """Conclusions for the plans, in sentences."""
-    states = {check.name: check.state for check in checks}
-    if "bad" in states.values():
-        bad = ", ".join(check.name for check in checks if check.state == "bad")
-        return [f"not fit for measuring: {bad}"]
-    out = ["fit for smoke and quick: absolute figures of this machine, each with its bottleneck"]
-    if "limited" in (states["cpus"], states["steal"], states["foreign CPU"]):
-        out.append(
-            "not fit for small differences (below about 25 % between two separate sessions) or response times under 3 ms"
-        )
-    return out

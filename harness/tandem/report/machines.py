@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.catalog.labs import Lab
-from tandem.judge.fitness import Between, Link, Machine, Readings, Remark, bits, offset
+from tandem.judge.fitness import Between, Check, Link, Machine, Readings, bits, offset
 
 COLOURS = {"good": "green", "limited": "yellow", "bad": "red"}
 
@@ -47,18 +47,26 @@ def _links(links: list[Link]) -> Table:
     return _table(("between", "who asks whom", "round trip, p99", "bandwidth, each way"), map(row, links))
 
 
-def _problems(found: list[Remark]) -> Iterator[Text]:
+def _problems(found: list[Check]) -> Iterator[Text]:
     """Lines for what is wrong, the worst first; what several hosts have in common once."""
     for state in ("bad", "limited"):
         told: dict[tuple[str, str, str], list[str]] = {}
         for one in found:
             if one.state == state:
-                told.setdefault((one.name, one.found, one.means), []).append(one.about)
+                told.setdefault((one.name, one.found, one.means), []).append(str(one.about))
         for (name, what, means), about in told.items():
             yield Text.assemble((f"{state}: ", COLOURS[state]), f"{', '.join(about)}: {name} {what}: {means}")
 
 
-def page(lab: Lab, machines: list[Machine], links: list[Link], found: list[Remark], fit: list[str]) -> Group:
+def checked(found: list[Check]) -> Table:
+    """All that was looked at on one machine."""
+    rows = Table(box=None, show_header=False, padding=(0, 2))
+    for check in found:
+        rows.add_row(check.name, f"[{COLOURS[check.state]}]{check.state}[/]", check.found, check.means)
+    return rows
+
+
+def page(lab: Lab, machines: list[Machine], links: list[Link], found: list[Check], fit: list[str]) -> Group:
     """The hosts, the network between them, what is wrong or limits, and what the lab is fit for."""
     parts: list[Table | Text] = [Text(f"lab {lab.name}", style="bold"), _hosts(machines)]
     if links:
@@ -70,7 +78,7 @@ def page(lab: Lab, machines: list[Machine], links: list[Link], found: list[Remar
 
 
 def data(
-    lab: Lab, machines: list[Machine], links: list[Link], found: list[Remark], fit: list[str]
+    lab: Lab, machines: list[Machine], links: list[Link], found: list[Check], fit: list[str]
 ) -> dict[str, Any]:
     """The report for a program; null where nothing was measured."""
     return {

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tandem.catalog.labs import Lab
 from tandem.judge import fitness
-from tandem.judge.fitness import Between, Link, Machine, Readings, Remark
+from tandem.judge.fitness import Between, Check, Link, Machine, Readings
 from tandem.record.store import NEEDED_BYTES
 from tandem.report import machines as report
 
@@ -51,7 +51,7 @@ def links(network: Between | None = NETWORK, problem: str | None = None) -> list
     return [Link(*pair, tuple(used), network, problem) for pair, used in lab().links().items()]
 
 
-def states(found: list[Remark]) -> dict[tuple[str, str], str]:
+def states(found: list[Check]) -> dict[tuple[str, str], str]:
     return {(one.about, one.name): one.state for one in found if one.state != "good"}
 
 
@@ -81,7 +81,7 @@ CLOCK = {("database", "clock"): "limited"}
 def test_what_a_lab_is_fit_for(
     changed: dict[str, Any], between: list[Link], state: dict[tuple[str, str], str], means: str, fit: str
 ) -> None:
-    found = fitness.remarks(machines(**changed), between)
+    found = fitness.checks(machines(**changed), between)
     assert states(found) == state
     assert any(means in one.means for one in found)
     said = fitness.fit(lab(), found, between)[0]
@@ -91,16 +91,16 @@ def test_what_a_lab_is_fit_for(
 
 def test_the_way_between_hosts_is_told() -> None:
     """The proxy is beside the application, PgBouncer beside the database: two ways over the network."""
-    said = fitness.fit(lab(), fitness.remarks(machines(), links()), links())
+    said = fitness.fit(lab(), fitness.checks(machines(), links()), links())
     assert said[1] == "0.24 ms of a response with one query are round trips between hosts (topology full)"
-    far = fitness.fit(lab(), fitness.remarks(machines(), links(FAR)), links(FAR))
+    far = fitness.fit(lab(), fitness.checks(machines(), links(FAR)), links(FAR))
     assert "3.00 ms of a response" in far[1]
     assert "carries 1,176 answers of 10 kB a second" in far[-1]
 
 
 def test_roles_without_cpu_sets_share_cpus() -> None:
     shared = lab(cpus={})
-    found = fitness.remarks(machines(shared), links())
+    found = fitness.checks(machines(shared), links())
     assert states(found) == {("database", "cpus"): "limited", ("application", "cpus"): "limited"}
     assert "on database, application roles share CPUs" in fitness.fit(shared, found, links())[0]
 
@@ -114,7 +114,7 @@ def test_bandwidth_is_told_in_three_digits(bps: float, told: str) -> None:
 
 
 def printed(them: list[Machine], between: list[Link]) -> list[str]:
-    found = fitness.remarks(them, between)
+    found = fitness.checks(them, between)
     to = io.StringIO()
     Console(file=to, width=100).print(
         report.page(lab(), them, between, found, fitness.fit(lab(), found, between))
@@ -138,7 +138,7 @@ def test_the_page_has_100_columns_and_cuts_nothing() -> None:
 
 def test_json_has_all_figures_and_null_for_what_was_not_measured() -> None:
     them, between = machines(generator="gone"), links(None, "gone")
-    found = fitness.remarks(them, between)
+    found = fitness.checks(them, between)
     told = json.loads(to_json(report.data(lab(), them, between, found, ["not fit"])))
     generator = told["hosts"]["generator"]
     assert (generator["told"], generator["problem"]) == (None, "gone")
