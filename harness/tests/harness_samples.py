@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import settings
 
 from tandem.judge.judge import Expectation, gates
+from tandem.load.generator import SocketErrors, ToolResult
 from tandem.load.rows import Floats, Rows
-from tandem.load.tool_result import SocketErrors, ToolResult
 from tandem.record.host import Hiccup, HostActivity
 from tandem.record.window import (
     Finding,

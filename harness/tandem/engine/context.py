@@ -11,7 +11,7 @@ from tandem.engine.findings import warnings
 from tandem.facts.estimate import OfVariant, by_block, goodput, limit_of
 from tandem.facts.fact import at_full_load
 from tandem.judge.bottleneck import is_own, nearest, working
-from tandem.judge.host_speed import host_speed
+from tandem.judge.disturbance import host_speed
 from tandem.record.conclusion import Coordinates, Estimate, Position, found_at
 from tandem.record.part import Number, Part
 from tandem.record.result import Baselines, Conclusions

@@ -16,9 +16,8 @@ from tandem.judge.counters import RoleCounters, Spans, cpu_s, grown, usage
 from tandem.judge.expected_rows import choice_p, implied_rows
 from tandem.judge.slices import OwnSlices
 from tandem.load import rows as rows_
-from tandem.load.generator import TIMEOUT_S, Report
+from tandem.load.generator import TIMEOUT_S, Report, ToolResult
 from tandem.load.rows import Floats, Ints, Rows
-from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import PoolUse
 from tandem.probes.disturbances import Disturbances
 from tandem.probes.postgres import StatementCounts

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tandem.judge import judge, second_opinion
+from tandem.judge import judge
 from tandem.judge.bottleneck import Concurrency, bottleneck, resources
-from tandem.judge.judge import Expectation
+from tandem.judge.judge import COMPLETE_LEAST, Expectation, host_findings
 from tandem.judge.on_wire import on_wire
-from tandem.load.tool_result import ToolResult
+from tandem.load.generator import ToolResult
 from tandem.record.window import Finding, Statement, Verdict, Window
 
 
@@ -42,7 +42,7 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
 
 def _alone(one: Unjudged) -> Window:
     found, told = one.window, one.told
-    noticed = judge.gates(found, one.expected) if told is None else second_opinion.findings(told, found)
+    noticed = judge.gates(found, one.expected) if told is None else second_opinion(told, found)
     found.findings = [*on_wire(found), *noticed]
     found.verdict = judge.verdict(found.findings)
     found.resources = resources(found, one.concurrency)
@@ -76,3 +76,32 @@ def together(
             update={"findings": findings, "verdict": judge.verdict(findings), "statements": statements}
         )
     return out
+
+
+NOTE = "a second opinion: the tool's own summary, without rows"
+
+
+def second_opinion(told: ToolResult, window: Window) -> list[Finding]:
+    """Findings of a window whose generator leaves a summary of its own and no rows. told: what it says.
+
+    The checks that need rows (right lengths, Little's law, unsent requests) or an exact count of answers (statements, the
+    proxy's count) do not apply. What still holds: the checks of the host, the probes' golden bodies, and the tool's own errors.
+    """
+    found = []
+    if told.requests == 0:
+        found.append(Finding.of("no-answers", "invalid", "not one request was answered"))
+    errors = told.socket_errors
+    if errors is not None and errors.connect:
+        text = f"{errors.connect:,} connections could not be opened (connect errors)"
+        found.append(Finding.of("connect-errors", "invalid", text))
+    if window.probe_failures:
+        text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
+        found.append(Finding.of("wrong-body", "invalid", text))
+    refused = window.failed.get("probe not answered", 0)
+    bad = told.failed + refused + (errors.total if errors else 0)
+    share = bad / (told.requests + bad) if bad else 0.0
+    if bad:
+        text = f"{share:.2%} failed: {told.failed} wrong answers, {errors.total if errors else 0} socket errors, {refused} probes"
+        severe = share > 1 - COMPLETE_LEAST
+        found.append(Finding.of("wrong-answers", "invalid" if severe else "warning", text))
+    return [*found, *host_findings(window), Finding.of("second-opinion", "warning", NOTE)]

@@ -18,10 +18,9 @@ from tandem.lab.case import VisitCase
 from tandem.lab.generator_runs import Ran, RanShare, collected
 from tandem.lab.sites import APP, FAULTS
 from tandem.lab.stack import Stack
-from tandem.load.generator import Generator, Load, Report
+from tandem.load.generator import Generator, Load, Report, ToolResult
 from tandem.load.rows import Rows
 from tandem.load.shares import summed
-from tandem.load.tool_result import ToolResult
 from tandem.probes import haproxy
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
 from tandem.probes.comparing import Comparison
@@ -30,10 +29,10 @@ from tandem.probes.disturbances import DisturbanceProbe
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
-from tandem.probes.probe import EachApplication, Probe
+from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
-from tandem.probes.switches import Switches
+from tandem.probes.switches import ContextSwitches, SwitchCounts, between
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
 from tandem.record.trial import WindowSpec
 from tandem.record.window import (
@@ -71,51 +70,26 @@ class Scene:
 # ---- the probes, one class each, in the order in which they start ----
 
 
-@dataclass
-class TableGrowth:
+def _table_growth(scene: Scene) -> Probe[Seen] | None:
     """The growth of the table that every answer has to add a row to."""
-
-    scene: Scene
-    _before: int = 0
-    _grown: int | None = None
-
-    def _count(self) -> int | None:
-        table = self.scene.first.case.scenario.answer.created
-        return self.scene.first.postgres.count(table) if table else None
-
-    def start(self) -> None:
-        self._before = self._count() or 0
-
-    def stop(self) -> None:
-        now = self._count()
-        self._grown = None if now is None else now - self._before
-
-    def part(self, app: str) -> StoredRows:
-        return StoredRows(stored_rows=self._grown)
+    table, postgres = scene.first.case.scenario.answer.created, scene.first.postgres
+    if table is None:
+        return None
+    return BeforeAndAfter(
+        lambda: dict.fromkeys(scene.apps, postgres.count(table)),
+        lambda before, after: StoredRows(stored_rows=after - before),
+    )
 
 
-@dataclass
-class Pools:
+def _pools(scene: Scene) -> Probe[Seen] | None:
     """The counters of each pool that tells with the settings of this start, asked for while no load runs."""
+    telling = {label: AppPool(app.app.address) for label, app in scene.apps.items() if app.case.pool_tells}
 
-    scene: Scene
-    _before: dict[str, PoolCounters] = field(default_factory=dict)
-    _after: dict[str, PoolCounters] = field(default_factory=dict)
+    def told() -> dict[str, PoolCounters]:
+        found = {label: pool.read() for label, pool in telling.items()}
+        return {label: counters for label, counters in found.items() if counters is not None}
 
-    def _read(self) -> dict[str, PoolCounters]:
-        telling = {name: app for name, app in self.scene.apps.items() if app.case.pool_tells}
-        told = {name: AppPool(app.app.address).read() for name, app in telling.items()}
-        return {name: counters for name, counters in told.items() if counters is not None}
-
-    def start(self) -> None:
-        self._before = self._read()
-
-    def stop(self) -> None:
-        self._after = self._read()
-
-    def part(self, app: str) -> PoolUse | None:
-        both = app in self._before and app in self._after
-        return PoolUse(self._before[app], self._after[app]) if both else None
+    return BeforeAndAfter(told, PoolUse) if telling else None
 
 
 @dataclass
@@ -309,7 +283,12 @@ def _distance(scene: Scene) -> Probe[Seen] | None:
 
 
 def _switches(scene: Scene) -> Probe[Seen]:
-    return Switches({label: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()})
+    """How often each application's threads gave up their CPU."""
+    groups = {label: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()}
+    return BeforeAndAfter(
+        lambda: {label: SwitchCounts.at(group) for label, group in groups.items()},
+        lambda before, after: ContextSwitches(between(before, after)),
+    )
 
 
 def _disturbances(scene: Scene) -> Probe[Seen]:
@@ -320,8 +299,8 @@ def _disturbances(scene: Scene) -> Probe[Seen]:
 
 
 PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
-    TableGrowth,
-    Pools,
+    _table_growth,
+    _pools,
     StatementProbe,
     Counters,
     _switches,

@@ -10,9 +10,8 @@ import re
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.load.generator import FOLDER, Load, Report, said
+from tandem.load.generator import FOLDER, Load, Report, ToolResult, said
 from tandem.load.rows import Rows, no_rows
-from tandem.load.tool_result import ToolResult
 
 NAME = "drill"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

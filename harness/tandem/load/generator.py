@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.load.rows import Rows, read_rows
-from tandem.load.tool_result import ToolResult
+from tandem.record.part import Number, Part
 
 OLDEST = (1, 14)
 """Before this release the SQLite rows lack the paced start."""
@@ -80,6 +80,37 @@ def arguments(load: Load, name: str) -> list[str]:
     return [*out, load.url]
 
 
+class SocketErrors(Part):
+    """wrk's own four counts."""
+
+    connect: int
+    read: int
+    write: int
+    timeout: int
+
+    @property
+    def total(self) -> int:
+        return self.connect + self.read + self.write + self.timeout
+
+
+class ToolResult(Part):
+    """The figures of one load. Null: the tool does not tell."""
+
+    requests: int
+    """Requests that were answered, right or wrong."""
+    failed: int
+    """Answers that the tool itself holds for wrong, and requests that failed: never more is known than it tells."""
+    duration_s: Number
+    """Length by the tool; wrk rounds it to hundredths of its unit."""
+    requests_rps: Number
+    latency_mean_ms: Number | None = None
+    latency_p50_ms: Number | None = None
+    latency_p90_ms: Number | None = None
+    latency_p99_ms: Number | None = None
+    latency_max_ms: Number | None = None
+    socket_errors: SocketErrors | None = None
+
+
 class Report(BaseModel):
     """The part of oha's JSON that is used: a cross-check and the errors, which have no rows."""
 
@@ -87,7 +118,7 @@ class Report(BaseModel):
     errorDistribution: dict[str, int] = {}
     told: ToolResult | None = None
     """The figures of a generator that leaves none at all: then the window's are these, and its checks are those of a
-    second opinion (tandem.judge.second_opinion)."""
+    second opinion (tandem.judge.windows)."""
 
     @property
     def answered_2xx(self) -> int:

@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.load.generator import Load, Report, said
+from tandem.load.generator import Load, Report, SocketErrors, ToolResult, said
 from tandem.load.rows import Rows, no_rows
-from tandem.load.tool_result import SocketErrors, ToolResult
 
 NAME = "wrk"
 _MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from tandem.hosts.host import Cgroup, Host
-from tandem.probes.background import Background
+from tandem.probes.probe import Background
 from tandem.record.window import BothEnds
 
 INTERVAL_S = 1.0

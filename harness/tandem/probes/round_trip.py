@@ -9,7 +9,7 @@ from contextlib import closing
 import numpy as np
 
 from tandem.hosts.host import Host
-from tandem.probes.background import Background, uneven_s
+from tandem.probes.probe import Background, uneven_s
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.window import DbRtt, Distance
 

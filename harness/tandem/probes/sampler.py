@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from tandem.hosts.host import Cgroup, HostCpu, Machines, Usage
-from tandem.probes.background import Background, uneven_s
 from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
+from tandem.probes.probe import Background, uneven_s
 
 INTERVAL_S = 0.5
 """Mean pause between two samples."""

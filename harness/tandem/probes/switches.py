@@ -41,24 +41,3 @@ class ContextSwitches:
     """Context switches that the application's threads asked for over the whole window; None: not known."""
 
     number: int | None
-
-
-class Switches:
-    """A Probe of context switches. groups: label -> the application's control group."""
-
-    def __init__(self, groups: Mapping[str, Cgroup]) -> None:
-        self._groups = groups
-        self._before: dict[str, SwitchCounts] = {}
-        self._after: dict[str, SwitchCounts] = {}
-
-    def start(self) -> None:
-        self._before = self._look()
-
-    def stop(self) -> None:
-        self._after = self._look()
-
-    def part(self, app: str) -> ContextSwitches:
-        return ContextSwitches(between(self._before[app], self._after[app]))
-
-    def _look(self) -> dict[str, SwitchCounts]:
-        return {label: SwitchCounts.at(group) for label, group in self._groups.items()}

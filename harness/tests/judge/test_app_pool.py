@@ -115,7 +115,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, done: list[str], pools: dict[str, A
         return SimpleNamespace(case=case, app=SimpleNamespace(address=label))
 
     monkeypatch.setattr(observe, "AppPool", Asked)
-    monkeypatch.setattr(observe, "PROBES", (observe.Pools,))
+    monkeypatch.setattr(observe, "PROBES", (observe._pools,))
     scene = observe.Scene({label: app(label, told) for label, told in pools.items()}, lambda *_: None)
     with observe.watched(scene) as [probe]:
         done.append("load")

@@ -1,14 +1,21 @@
-"""tandem.judge.windows: what follows from a window in which several applications were loaded at once."""
+"""tandem.judge.windows: several applications that were loaded at once, and a generator that leaves a summary and no rows."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
-from harness_samples import EXPECTED, counted, good_window
+from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window
+from harness_windows import CORES, conditions, measured
 
-from tandem.judge.judge import Expectation
-from tandem.judge.windows import together
-from tandem.record.window import Statement, Verdict
+from tandem.judge import measure
+from tandem.judge.judge import Expectation, verdict
+from tandem.judge.windows import second_opinion, together
+from tandem.load import wrk
+from tandem.load.generator import Report, SocketErrors, ToolResult
+from tandem.load.rows import no_rows
+from tandem.record.window import Finding, Statement, Verdict, Window
 
 BOTH = {"A": EXPECTED, "B": EXPECTED}
 ONE = good_window().good + good_window().probes
@@ -45,3 +52,80 @@ def test_what_the_host_spoiled_stays_void() -> None:
     windows = {"A": good_window(verdict=Verdict.VOID), "B": good_window()}
     found = together(windows, counted(ONE), None, BOTH)
     assert (found["A"].verdict, found["B"].verdict) == (Verdict.VOID, Verdict.INVALID)
+
+
+def window(**changes: Any) -> Window:
+    return good_window(proxy=None, statements={}, **changes)
+
+
+def judged(told: ToolResult, made: Window) -> list[Finding]:
+    return second_opinion(told, made)
+
+
+def codes(told: ToolResult, made: Window) -> dict[str, str]:
+    found = {finding.code: finding.severity for finding in judged(told, made)}
+    assert found.pop("second-opinion") == "warning", "it is always marked"
+    return dict(found)
+
+
+def test_a_good_second_opinion_has_no_findings(fixtures: Path) -> None:
+    assert codes(TOOL_RESULT, window()) == {}
+    stuck = wrk.parse((fixtures / "wrk-stuck.txt").read_text())
+    assert codes(stuck, window()) == {"no-answers": "invalid"}
+
+
+def test_a_connect_error_makes_it_invalid(fixtures: Path) -> None:
+    """wrk's real summary of a run that had too few descriptors: 304 connect errors."""
+    real = wrk.parse((fixtures / "wrk-refused.txt").read_text())
+    found = judged(real, window())
+    assert [f.code for f in found if f.severity == "invalid"] == ["connect-errors", "wrong-answers"]
+    assert "304 connections" in found[0].text
+    one = TOOL_RESULT.model_copy(
+        update={"socket_errors": SocketErrors(connect=1, read=0, write=0, timeout=0)}
+    )
+    assert codes(one, window()) == {"connect-errors": "invalid", "wrong-answers": "warning"}
+    assert verdict(judged(one, window())) is Verdict.INVALID
+
+
+@pytest.mark.parametrize(
+    ("changed", "made", "code", "severity"),
+    [
+        ({"requests": 0}, {}, "no-answers", "invalid"),
+        ({"failed": 600}, {}, "wrong-answers", "invalid"),
+        ({"failed": 100}, {}, "wrong-answers", "warning"),
+        ({}, {"probe_failures": ["/: other bytes"], "probes": 9}, "wrong-body", "invalid"),
+        ({}, {"failed": {"probe not answered": 2}}, "wrong-answers", "warning"),
+    ],
+)
+def test_what_a_second_opinion_is_refused_for(
+    changed: dict[str, int], made: dict[str, Any], code: str, severity: str
+) -> None:
+    assert codes(TOOL_RESULT.model_copy(update=changed), window(**made)) == {code: severity}
+
+
+def test_checks_that_need_rows_do_not_apply() -> None:
+    """No little, no exact count of answers: what an oha window would be invalid for."""
+    counted = {"other": Statement(calls=10**6, rows=1)}
+    made = window(little=None, rows_2xx=None).model_copy(update={"statements": counted, "requests": 0})
+    assert codes(TOOL_RESULT, made) == {}
+
+
+def test_a_disturbed_host_voids_a_second_opinion() -> None:
+    host = window().host.model_copy(update={"steal_share": 0.3})
+    assert codes(TOOL_RESULT, window(host=host)) == {"steal": "void"}
+
+
+def told_window(told: ToolResult) -> Window:
+    """The window of a load whose generator left no rows."""
+    report = Report(statusCodeDistribution={}, told=told)
+    return measure.window(measured(rows=no_rows(), report=report), conditions())
+
+
+def test_a_window_without_rows_has_the_tools_figures_and_the_counters() -> None:
+    made = told_window(TOOL_RESULT.model_copy(update={"failed": 1_000}))
+    assert (made.requests, made.good, made.failed) == (100_000, 99_000, {"wrong answers": 1_000})
+    assert made.goodput_rps == pytest.approx(9_900)
+    assert made.service_time_ms.mean == 5.0
+    assert made.roles["app"].cpu_cores == pytest.approx(CORES["app"])
+    assert (made.little, made.rows_2xx, made.service_time_hdr, made.per_second) == (None, None, None, None)
+    assert told_window(TOOL_RESULT.model_copy(update={"requests": 0})).goodput_rps == 0

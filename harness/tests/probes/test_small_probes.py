@@ -13,14 +13,13 @@ from harness_places import ROOT
 from harness_samples import there
 
 from tandem.hosts import HERE
-from tandem.hosts.host import Usage
 from tandem.probes import connection_ends
-from tandem.probes.background import uneven_s
 from tandem.probes.connection_ends import EndsOfConnections
 from tandem.probes.data_changes import tables_in
 from tandem.probes.disturbances import DisturbanceProbe, meter_cpus
 from tandem.probes.postgres import read_texts
-from tandem.probes.switches import SwitchCounts, Switches, between
+from tandem.probes.probe import BeforeAndAfter, uneven_s
+from tandem.probes.switches import SwitchCounts, between
 
 
 def seen_share(pauses_s: list[float], period_s: float, share: float) -> float:
@@ -128,27 +127,10 @@ def test_the_switches_of_threads_that_come_and_go(after: SwitchCounts, found: in
     assert between(BEFORE, after) == found
 
 
-class Group:
-    """One thread, whose counters grow by one with each look."""
-
-    def __init__(self) -> None:
-        self.looks = 0
-
-    def usage(self) -> Usage:
-        self.looks += 1
-        return Usage(cpu_s=self.looks, throttled_s=0.0, anonymous_bytes=0)
-
-    def thread_cpu_s(self) -> dict[int, float]:
-        return {1: float(self.looks)}
-
-    def thread_switches(self) -> dict[int, int]:
-        return {1: 5 * self.looks}
-
-
-def test_each_application_has_its_own() -> None:
-    first, second = Group(), Group()
-    probe = Switches({"A": first, "B": second})  # type: ignore[dict-item]
+def test_what_is_looked_at_before_and_after() -> None:
+    """Each application has its own; one that a look misses has none."""
+    looks = [{"A": 1, "B": 10, "C": 0}, {"A": 6, "B": 25, "D": 0}]
+    probe = BeforeAndAfter(lambda: looks.pop(0), lambda before, after: after - before)
     probe.start()
-    second.looks += 2
     probe.stop()
-    assert [probe.part(label).number for label in ("A", "B")] == [5, 15]
+    assert {label: probe.part(label) for label in "ABCD"} == {"A": 5, "B": 15, "C": None, "D": None}

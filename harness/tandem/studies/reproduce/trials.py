@@ -12,8 +12,8 @@ from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, tags
 from tandem.judge.file_io import Counting
 from tandem.judge.judge import refused_share, verdict
 from tandem.load import wrk
+from tandem.load.generator import ToolResult
 from tandem.load.rows import SAMPLES_BEYOND
-from tandem.load.tool_result import ToolResult
 from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Finding, Role, Verdict, Window
 from tandem.studies.reproduce.rows import PlannedRow

@@ -13,7 +13,7 @@ from tandem.analysis import histogram
 from tandem.hosts import psrecord
 from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.load import wrk
-from tandem.load.tool_result import ToolResult
+from tandem.load.generator import ToolResult
 from tandem.record.request import Variant
 from tandem.record.trial import Start, WindowRecord
 from tandem.record.window import Window
