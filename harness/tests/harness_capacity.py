@@ -13,7 +13,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
 from tandem.judge import judge
 from tandem.judge.by_second import Responses, by_second, growth
-from tandem.lab.live import Lines
+from tandem.lab.live import View
 from tandem.record.request import Request
 from tandem.record.result import Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
@@ -143,6 +143,6 @@ def search(
     **changes: Any,
 ) -> tuple[Result[CapacityFound], list[Trial]]:
     """Runs the whole study. changes: of the request."""
-    engine = session(catalog, results, lab, Lines(console or Console(quiet=True)))
+    engine = session(catalog, results, lab, View(console or Console(quiet=True)))
     result, journal = run(Capacity, asked(results, ceilings, **changes), engine, resume)
     return result, journal.trials()

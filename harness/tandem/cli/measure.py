@@ -21,7 +21,7 @@ from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE
 from tandem.lab.file_io import FileIoLab, measures_itself
 from tandem.lab.laboratory import Laboratory, Work, refuse_or_clean_up
-from tandem.lab.live import Lines, View, make_view
+from tandem.lab.live import View, make_view
 from tandem.lab.prepare import check
 from tandem.record.request import Request, Variant
 from tandem.record.result import Conclusions, Result
@@ -37,7 +37,7 @@ CLIENT = "TANDEM_CLIENT_PID"
 
 def view_for(as_json: bool) -> View:
     """The live view on a terminal; plain lines beside JSON and elsewhere. All on stderr, and nothing with --quiet."""
-    return Lines(progress) if as_json or progress.quiet else make_view(progress)
+    return View(progress) if as_json or progress.quiet else make_view(progress)
 
 
 def proof() -> Text:

@@ -22,7 +22,7 @@ from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.judge import fitness
 from tandem.lab import doctor, matrix
-from tandem.lab.live import Lines
+from tandem.lab.live import View
 from tandem.report import machines as machines_report
 from tandem.studies import registry
 
@@ -42,7 +42,7 @@ def matrix_(
     catalog = Catalog(ROOT)
     names = implementations or list(catalog.implementations)
     placement = catalog.default_placement(HERE.cpus).name
-    squares = matrix.try_all(catalog, RESULTS, names, placement, Lines(progress))
+    squares = matrix.try_all(catalog, RESULTS, names, placement, View(progress))
     good = all(square.outcome in matrix.GOOD for square in squares)
     if as_json:
         print_json(squares)

@@ -53,16 +53,18 @@ class Engine:
     _addresses = itertools.count(random.randrange(ADDRESSES))
     """A random start: another command may have forwards of its own."""
 
-    def __init__(self, name: str, destination: str, port: int | None = None, socket: str = SOCKET) -> None:
-        """name: of the host, for people. destination, port: as ssh takes them. socket: of its engine, there."""
-        self.name = name
+    def __init__(
+        self, name: str, destination: str, port: int | None = None, address: str | None = None
+    ) -> None:
+        """name: of the host, for people. destination, port: as ssh takes them. address: on the measured network."""
+        self.name, self.address = name, address
         self.connection = Connection(destination, port)
         self._agent: AgentContainer | None = None
         self._host: Remote | None = None
         self._forwarded: dict[str, tuple[str, set[int]]] = {}
         try:
             here = self.connection.folder / "docker"
-            self.connection.forward(str(here), socket)
+            self.connection.forward(str(here), SOCKET)
             self.url = f"unix://{here}"
             self.docker = docker_client(self.url)
             self._look()
@@ -111,26 +113,24 @@ class Engine:
         assert self._host is not None
         return self._host
 
-    def send(self, image: str, source: DockerClient) -> bool:
-        """Gives it an image of another engine, unless it has one of the same name and content. Returns whether it had to be
-        copied. Raises TandemError."""
-        wanted = content(source, image)
+    def send(self, image: str) -> bool:
+        """Gives it an image of this machine's engine, unless it has one of the same name and content. Returns whether it had to
+        be copied. Raises TandemError."""
+        wanted = content(DockerClient(), image)
         if wanted is None:
             raise TandemError(f"there is no image {image} to send to host {self.name}")
         if content(self.docker, image) == wanted:
             return False
-        self._copy(source, image)
+        self._copy(image)
         if content(self.docker, image) != wanted:
             raise TandemError(
                 f"host {self.name}: the image {image} did not arrive complete, or its CPU has another architecture"
             )
         return True
 
-    def _copy(self, source: DockerClient, image: str) -> None:
+    def _copy(self, image: str) -> None:
         saving = subprocess.Popen(
-            [*map(str, source.client_config.docker_cmd), "save", image],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            ["docker", "save", image], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         try:
             done = subprocess.run(
@@ -155,7 +155,9 @@ class Engine:
 
     def reach(self, address: str, ports: Sequence[int]) -> str:
         """The address at which this machine reaches a service of that host: one of the loopback interface, with the same ports.
-        address: as that host knows it. Raises TandemError."""
+        address: as that host knows it, which it stays where there are no ports. Raises TandemError."""
+        if not ports:
+            return address
         if address in self._forwarded:
             here, known = self._forwarded[address]
         else:

@@ -46,7 +46,7 @@ def _reach(host: LabHost) -> _Seen:
     try:
         engine.expect_free()
         for image in (AGENT_IMAGE, network.IMAGE):
-            engine.send(image, DockerClient())
+            engine.send(image)
     except (TandemError, DockerException, OSError) as error:
         engine.close()
         return _Seen(_said(host, error))

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from python_on_whales import DockerClient, DockerException
+from python_on_whales import DockerException
 
 from tandem.catalog.labs import CONTEXT, ROLES, SSH, Lab, LabHost, Role, resolve
 from tandem.catalog.labs import HERE as ON_THIS_ENGINE
 from tandem.catalog.ranges import expand
 from tandem.errors import TandemError, UsageError
-from tandem.hosts import Host
 from tandem.hosts.engine import Engine, remove_agents
 from tandem.hosts.host import Machines
 from tandem.hosts.remote import Remote
@@ -135,32 +134,6 @@ class LabSites(Sites):
             site.close()
 
 
-@dataclass(frozen=True)
-class RemoteEngine:
-    """An engine of a lab behind SSH."""
-
-    name: str
-    address: str
-    engine: Engine
-
-    @property
-    def host(self) -> Host:
-        return self.engine.host
-
-    @property
-    def url(self) -> str:
-        return self.engine.url
-
-    def reach(self, address: str, ports: Sequence[int]) -> str:
-        return self.engine.reach(address, ports) if ports else address
-
-    def send(self, image: str) -> bool:
-        return self.engine.send(image, DockerClient())
-
-    def close(self) -> None:
-        self.engine.close()
-
-
 def destination(host: LabHost) -> tuple[str, int | None]:
     """user@host and port of a host that is not this machine. Raises UsageError for a Docker context that does not
     lead to one."""
@@ -207,7 +180,7 @@ def connect(lab: Lab) -> dict[str, EngineSite]:
     def one(host: LabHost) -> EngineSite:
         if host.engine == ON_THIS_ENGINE:
             return Local(host.name, host.address)
-        return RemoteEngine(host.name, host.address, Engine(host.name, *destination(host)))
+        return Engine(host.name, *destination(host), host.address)
 
     sites, error = dict[str, EngineSite](), None
     with ThreadPoolExecutor(len(lab.hosts)) as threads:
@@ -241,11 +214,11 @@ def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
     try:
         for name, site in sites.items():
             found = []
-            if isinstance(site, RemoteEngine) and (agents := remove_agents(site.engine)):
+            if isinstance(site, Engine) and (agents := remove_agents(site)):
                 found.append(f"{len(agents)} of our probes")
             if remove_leftovers(root, env_file, Engines([site])):
                 found.append("the containers of a measurement")
-            if isinstance(site, RemoteEngine) and (images := remove_images(site.engine)):
+            if isinstance(site, Engine) and (images := remove_images(site)):
                 found.append(f"{images} images")
             told.append(f"host {name}: removed {', '.join(found) if found else 'nothing: it was clean'}")
     finally:
@@ -267,7 +240,7 @@ def open_lab(lab: Lab, root: Path) -> LabSites:
     """A lab whose hosts can be read. root: of the repository. Raises TandemError, UsageError; nothing stays open then."""
     sites = connect(lab)
     try:
-        _start_agents([site for site in sites.values() if isinstance(site, RemoteEngine)], root)
+        _start_agents([site for site in sites.values() if isinstance(site, Engine)], root)
         found = LabSites(lab, sites)
         for name, host in lab.hosts.items():
             have = sites[name].host.cpus
@@ -286,15 +259,15 @@ def build_agent(root: Path) -> None:
     build_image(root, AGENT_IMAGE, "harness/Dockerfile", "agent", target="agent")
 
 
-def _start_agents(sites: Sequence[RemoteEngine], root: Path) -> None:
+def _start_agents(sites: Sequence[Engine], root: Path) -> None:
     if not sites:
         return
     build_agent(root)
 
-    def one(site: RemoteEngine) -> None:
-        site.engine.expect_free()
+    def one(site: Engine) -> None:
+        site.expect_free()
         site.send(AGENT_IMAGE)
-        site.engine.start_agent(AGENT_IMAGE)
+        site.start_agent(AGENT_IMAGE)
 
     with ThreadPoolExecutor(len(sites)) as threads:
         for job in [threads.submit(one, site) for site in sites]:

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -20,22 +19,8 @@ LABEL_MOST = 34
 """Longer names of variants are cut, so that the view fits 100 columns."""
 
 
-class View(Protocol):
-    """The view of a study while it runs."""
-
-    def note(self, text: str) -> None: ...
-    def expected(self, seconds: float) -> None: ...
-    def trial(self, title: str) -> None: ...
-    def phase(self, name: str, expected_s: float | None) -> None: ...
-    def offered(self, rate_rps: float | None) -> None: ...
-    def sample(self, before: Sample, now: Sample) -> None: ...
-    def measured(self, record: WindowRecord) -> None: ...
-    def counted(self, trial: Trial) -> None: ...
-    def close(self) -> None: ...
-
-
-class Lines:
-    """One line per phase, for pipes, files and CI."""
+class View:
+    """The view of a study while it runs: a line for each phase, for pipes, files and CI."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -71,7 +56,7 @@ class Lines:
         pass
 
 
-class LiveView(Lines):
+class LiveView(View):
     """Phase and time left, offered and achieved rate, p99 of the windows so far, CPU by role, checks; redrawn
     twice a second."""
 
@@ -191,4 +176,4 @@ def _bar(spent: float, expected: float, told: str) -> RenderableType:
 
 def make_view(console: Console) -> View:
     """The live view on a terminal, lines elsewhere."""
-    return LiveView(console) if console.is_terminal else Lines(console)
+    return LiveView(console) if console.is_terminal else View(console)

@@ -17,7 +17,7 @@ from rich.console import Console
 from tandem.catalog.catalog import Catalog
 from tandem.lab.floor import ContainerFloor
 from tandem.lab.laboratory import Laboratory, Work
-from tandem.lab.live import Lines
+from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import file_name
@@ -164,7 +164,7 @@ def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
         salt="1",
     )
     # The latency proxy, which is not always in the path, is up because one of them needs it.
-    lab = Laboratory(real, kept, Lines(Console(stderr=True)), Work(request, variants, kept))
+    lab = Laboratory(real, kept, View(Console(stderr=True)), Work(request, variants, kept))
     with lab.up():
         yield OneStack(lab, kept)
 

@@ -47,7 +47,7 @@ def reached(host: NestedHost) -> Engine:
 @pytest.fixture
 def one(hosts: NestedLab) -> Iterator[Engine]:
     engine = reached(hosts.hosts["one"])
-    engine.send(AGENT_IMAGE, DockerClient())
+    engine.send(AGENT_IMAGE)
     yield engine
     engine.close()
     hosts.hosts["one"].sh("docker ps -aq | xargs -r docker rm -fv || true")
@@ -56,12 +56,12 @@ def one(hosts: NestedLab) -> Iterator[Engine]:
 def test_an_image_is_copied_once(hosts: NestedLab) -> None:
     engine = reached(hosts.hosts["two"])
     try:
-        assert engine.send(AGENT_IMAGE, DockerClient())
-        assert not engine.send(AGENT_IMAGE, DockerClient())
+        assert engine.send(AGENT_IMAGE)
+        assert not engine.send(AGENT_IMAGE)
         with pytest.raises(TandemError, match="there is no image tandem/no-such"):
-            engine.send("tandem/no-such", DockerClient())
+            engine.send("tandem/no-such")
         assert remove_images(engine) == 1
-        assert engine.send(AGENT_IMAGE, DockerClient()), "it was gone"
+        assert engine.send(AGENT_IMAGE), "it was gone"
     finally:
         engine.close()
 
@@ -102,7 +102,7 @@ def test_a_service_is_reached_from_here_and_from_the_other_host(
     assert one.reach(inside, (8080,)).startswith("127.84."), "an address of its own, which keeps the port"
     other = reached(hosts.hosts["two"])
     try:
-        other.send(AGENT_IMAGE, DockerClient())
+        other.send(AGENT_IMAGE)
         host = other.start_agent(AGENT_IMAGE)
         assert host.clock.ahead_s == pytest.approx(AHEAD_S, abs=0.005)
         assert host.clocks().wall_s == pytest.approx(time.time(), abs=0.05), "told by this machine's clock"
@@ -156,7 +156,7 @@ def test_somebody_elses_agent_is_not_disturbed_and_can_be_removed(hosts: NestedL
 def test_an_agent_ends_with_its_connection(hosts: NestedLab) -> None:
     """As after kill -9 here: nobody is left who could remove it."""
     engine = reached(hosts.hosts["one"])
-    engine.send(AGENT_IMAGE, DockerClient())
+    engine.send(AGENT_IMAGE)
     engine.start_agent(AGENT_IMAGE)
     engine.connection.close()
     deadline = time.monotonic() + 20

@@ -18,7 +18,7 @@ from rich.console import Console
 from tandem.hosts import HERE
 from tandem.lab.floor import ContainerFloor
 from tandem.lab.laboratory import Laboratory, Work
-from tandem.lab.live import Lines
+from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.trial import Slicing, TrialSpec, WarmUp, WindowSpec
@@ -122,7 +122,7 @@ def one(kept: Path) -> Iterator[OneStack]:
         seed=1,
         salt="1",
     )
-    lab = Laboratory(catalog, kept, Lines(Console(stderr=True)), Work(request, variants, kept))
+    lab = Laboratory(catalog, kept, View(Console(stderr=True)), Work(request, variants, kept))
     with lab.up():
         yield OneStack(lab, kept)
     assert not bench_containers(), "the second generator is removed with the rest"

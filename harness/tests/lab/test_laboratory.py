@@ -19,13 +19,13 @@ from tandem.lab import laboratory as laboratory_
 from tandem.lab.floor import ContainerFloor
 from tandem.lab.idle_window import NAME as SILENT
 from tandem.lab.laboratory import Laboratory, Work, in_time
-from tandem.lab.live import Lines
+from tandem.lab.live import View
 from tandem.lab.sites import ALONE
 from tandem.lab.stack import Stack
 from tandem.record.request import Variant
 from tandem.studies.registry import STUDIES
 
-VIEW = Lines(Console(quiet=True))
+VIEW = View(Console(quiet=True))
 
 
 def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:

@@ -17,7 +17,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli import measure, options
 from tandem.engine.run import run
 from tandem.hosts.host import HostCpu, Usage
-from tandem.lab.live import Lines, LiveView, make_view
+from tandem.lab.live import LiveView, View, make_view
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.sampler import Sample
 from tandem.record.trial import WindowRecord
@@ -146,7 +146,7 @@ def test_quiet_says_nothing_and_beside_json_there_are_lines(
 ) -> None:
     def kinds(console: Console) -> None:
         monkeypatch.setattr(measure, "progress", console)
-        assert type(measure.view_for(as_json=True)) is Lines
+        assert type(measure.view_for(as_json=True)) is View
         live = measure.view_for(as_json=False)
         live.close()
         assert type(live) is LiveView
@@ -156,7 +156,7 @@ def test_quiet_says_nothing_and_beside_json_there_are_lines(
         monkeypatch.setattr(options, "progress", console)
         options.be_quiet(True)
         view = measure.view_for(as_json=False)
-        assert type(view) is Lines
+        assert type(view) is View
         run(Bench, request("rust-async"), session(real, tmp_path, FakeLab(), view))
         view.close()
 

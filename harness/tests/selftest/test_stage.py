@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab.live import Lines
+from tandem.lab.live import View
 from tandem.lab.visit import Visit
 from tandem.load.rows import read_rows
 from tandem.record.trial import TrialSpec, WarmUp, WindowRecord, WindowSpec
@@ -34,7 +34,7 @@ from tandem.selftest.stage import (
     whole,
 )
 
-VIEW = Lines(Console(quiet=True))
+VIEW = View(Console(quiet=True))
 
 
 @dataclass
