@@ -1,7 +1,7 @@
 """The case that one visit measures: a program, its scenario, and where it is asked. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tandem.analysis.stack import Setup, parallel
 from tandem.catalog.catalog import Implementation
@@ -63,31 +63,38 @@ class VisitCase:
 
     implementation: Implementation
     scenario: Scenario
-    workers: int
-    db_pool_usable: int | None
+    settings: dict[str, str]
+    """The effective ones."""
     load_address: str
     proxied: bool
     answers: Answers
     queries: dict[str, str]
     """The contract's: normalised text -> name."""
-    handler_threads: int | None = None
-    """Sync models: how many requests can be handled at once."""
-    resets: bool = False
-    time_zone: bool = False
-    """Each request sends SET TIME ZONE."""
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str]
     """The contract's queries: name -> text as it stands in its file."""
-    db_pool_max: int | None = None
-    """Database connections that the application may have; None where it opens one for each request: one that was
-    closed is seen until the database has noticed."""
-    admitted: int | None = None
-    """Requests that HAProxy lets into the application at once, where that was chosen."""
-    database_address: str = "db:5432"
+    database_address: str
     """Address of the database in the topology, service:port; the latency proxy forwards to it."""
-    db_rtt_ms: int | None = None
+    admitted: int | None
+    """Requests that HAProxy lets into the application at once, where that was chosen."""
+    db_rtt_ms: int | None
     """Distance to the database; None: the latency proxy is not in the path."""
-    generators: int = 1
+    generators: int
     """Number of generators that share each load."""
+
+    @property
+    def workers(self) -> int:
+        return started_workers(self.implementation, self.settings)
+
+    @property
+    def handler_threads(self) -> int | None:
+        """Requests that can be handled at once; None where handlers of this scenario do not occupy a thread."""
+        if self.scenario.name in self.implementation.threadless:
+            return None
+        return handler_threads(self.implementation, self.settings)
+
+    @property
+    def db_pool_usable(self) -> int | None:
+        return db_pool_usable(self.scenario, self.implementation, self.settings)
 
     @property
     def pool_tells(self) -> bool:
@@ -102,14 +109,15 @@ class VisitCase:
     @property
     def expected(self) -> Expectation:
         """The contract's expectation of one request."""
-        scenario = self.scenario
+        scenario, told = self.scenario, self.settings
         return Expectation(
             scenario.statements,
             self.proxied,
-            self.resets,
-            self.time_zone,
+            resets=told.get("DB_RESET") == "1",
+            time_zone=told.get("DB_TIME_ZONE") == "request",
             idle_connections=scenario.idle_connections,
-            db_pool_max=self.db_pool_max,
+            # One that is opened for each request and closed is seen until the database has noticed.
+            db_pool_max=int(told["DB_POOL_MAX"]) if told.get("DB_PERSISTENT") == "1" else None,
             least_ms=scenario.delay_ms + scenario.in_turn * (self.db_rtt_ms or 0),
             refused_most=scenario.refused_most,
         )

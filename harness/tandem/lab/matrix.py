@@ -115,7 +115,7 @@ def square(conditions: VariantConditions, app: Application, scenario: Scenario) 
     implementation = app.prepared.case.implementation
     own = conditions.catalog.topologies[scenario.topology or conditions.topology].variables["LOAD_ADDRESS"]
     reason = implementation.unsupported.scenarios.get(scenario.name)
-    case = case_of(conditions, implementation, scenario, app.prepared.settings)
+    case = case_of(conditions, implementation, scenario, app.prepared.case.settings)
     app.ask_for(replace(case, load_address=own))
     try:
         outcome, text = _declined(app, reason) if reason is not None else _served(app)

@@ -115,7 +115,7 @@ def transactions(prepared: Prepared, seconds: int, folder: Path) -> Transactions
     scenario = prepared.case.scenario
     assert scenario.session_user is not None
     folder.mkdir(parents=True, exist_ok=True)
-    clients = int(prepared.settings["DB_POOL_MAX"])
+    clients = int(prepared.case.settings["DB_POOL_MAX"])
     cpuset = prepared.stack.variables.get("APP_CPUSET", "")
     file = folder / "script.sql"
     done = run(prepared.stack, scenario, session_key(scenario.session_user), clients, cpuset, seconds, file)
@@ -130,7 +130,7 @@ def window_of(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecor
     before, began_s = machines.read_cpu(), time.time()
     done = transactions(prepared, spec.seconds, folder)
     during = machines.read_cpu().since(before)
-    made = unloaded(int(prepared.settings["DB_POOL_MAX"]), spec.seconds, during)
+    made = unloaded(int(prepared.case.settings["DB_POOL_MAX"]), spec.seconds, during)
     made.requests = made.good = round(done.transactions_per_s * spec.seconds)
     made.goodput_rps = done.transactions_per_s
     made.findings = host_findings(made)

@@ -14,7 +14,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
-from tandem.lab.case import VisitCase, db_pool_usable, handler_threads, started_workers
+from tandem.lab.case import VisitCase
 from tandem.lab.sites import ALONE, FAULTS, Route, Sites, written
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
@@ -38,8 +38,6 @@ class Prepared:
     variant: Variant
     case: VisitCase
     stack: Stack
-    settings: dict[str, str]
-    """The effective ones."""
 
     @property
     def program(self) -> str:
@@ -163,25 +161,18 @@ def case_of(
     """The case of a visit. settings: the effective ones."""
     root = conditions.catalog.root
     topology = conditions.catalog.topologies[conditions.topology].variables
-    load_address = topology["LOAD_ADDRESS"]
+    admitted = conditions.variables.get("APP_MAXCONN")
     return VisitCase(
         implementation=implementation,
         scenario=scenario,
-        workers=started_workers(implementation, settings),
-        handler_threads=None
-        if scenario.name in implementation.threadless
-        else handler_threads(implementation, settings),
-        db_pool_usable=db_pool_usable(scenario, implementation, settings),
-        resets=settings.get("DB_RESET") == "1",
-        time_zone=settings.get("DB_TIME_ZONE") == "request",
-        db_pool_max=int(settings["DB_POOL_MAX"]) if settings.get("DB_PERSISTENT") == "1" else None,
-        texts=read_texts(root / "contract/sql/queries"),
-        load_address=load_address,
-        admitted=int(conditions.variables["APP_MAXCONN"]) if "APP_MAXCONN" in conditions.variables else None,
-        proxied=load_address.startswith("proxy"),
+        settings=settings,
+        load_address=topology["LOAD_ADDRESS"],
+        proxied=topology["LOAD_ADDRESS"].startswith("proxy"),
         answers=read_answers(scenario, root / "contract", salt=conditions.salt),
         queries=read_queries(root / "contract/sql/queries"),
+        texts=read_texts(root / "contract/sql/queries"),
         database_address=topology["DATABASE_ADDRESS"],
+        admitted=None if admitted is None else int(admitted),
         db_rtt_ms=conditions.db_rtt_ms,
         generators=conditions.generators,
     )
@@ -248,7 +239,7 @@ def prepare(
     if conditions.db_rtt_ms is not None:
         variables["DB_RTT_MS"] = str(conditions.db_rtt_ms)
     stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)
-    return Prepared(variant, case, stack, settings)
+    return Prepared(variant, case, stack)
 
 
 def _stand_in(

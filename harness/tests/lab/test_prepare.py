@@ -78,7 +78,7 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     )
     wanted = asked(of, settings={"DB_POOL_MAX": "8", "WORKERS": "3"})
     made = prepare(real, wanted, of, tmp_path)
-    assert (made.settings["DB_POOL_MAX"], made.settings["WORKERS"]) == ("4", "3")
+    assert (made.case.settings["DB_POOL_MAX"], made.case.settings["WORKERS"]) == ("4", "3")
     assert (made.case.scenario.name, made.case.scenario.connections) == ("recipe", 7)
     assert real.scenarios["recipe"].connections != 7, "that of the repository is left as it is"
     assert (made.case.load_address, made.case.proxied) == ("app:8080", False)

@@ -291,7 +291,7 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
     assert [spec.verify for spec in made] == [False, False, True], "liars would be refused before a window"
     liar, honest = (stage.laboratory.prepared(spec.variants[0]) for spec in made[1:])
     assert (liar.stack.variables["FAULT"], liar.case.scenario.name) == ("cached", "recipe")
-    assert (honest.settings["THREADS"], honest.case.handler_threads) == ("2", 2)
+    assert (honest.case.settings["THREADS"], honest.case.handler_threads) == ("2", 2)
 
 
 def test_files_of_an_earlier_self_test_go_and_those_of_a_running_one_stay(
