@@ -10,12 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from tandem.hosts.beside import LocalCapture, LocalMeter, LocalPsrecord, LocalRoundTrips
 from tandem.hosts.cgroup import LocalCgroup
 from tandem.hosts.here import Here
-from tandem.hosts.meter import LocalMeter
-from tandem.hosts.psrecord import LocalPsrecord
-from tandem.hosts.round_trip import LocalRoundTrips
-from tandem.hosts.tcpdump import LocalCapture
 from tandem.hosts.wire import ERROR, FILE, HOST, KINDS, REFERENCE, VALUE, Reference, packed, unpacked
 
 STAYING: Final = (LocalCgroup, LocalMeter, LocalPsrecord, LocalCapture, LocalRoundTrips)

@@ -11,13 +11,17 @@ from pathlib import Path
 
 import psutil
 
-from tandem.hosts import description, kernel
+from tandem.hosts import description
+from tandem.hosts.beside import (
+    LocalCapture,
+    LocalMeter,
+    LocalPsrecord,
+    LocalRoundTrips,
+    can_be_realtime,
+    can_capture,
+)
 from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
 from tandem.hosts.host import Cgroup, Clocks, HostCpu, KernelLimits, Usage
-from tandem.hosts.meter import LocalMeter, can_be_realtime
-from tandem.hosts.psrecord import LocalPsrecord
-from tandem.hosts.round_trip import LocalRoundTrips
-from tandem.hosts.tcpdump import LocalCapture, can_capture
 
 HANDSHAKES, HANDSHAKE_S = 5, 1.0
 SYS = Path("/sys")
@@ -73,7 +77,7 @@ class Here:
         return (self._sys / "fs/cgroup/cpuacct").exists() or (self._sys / description.UNIFIED).exists()
 
     def read_cpu(self) -> HostCpu:
-        found = kernel.host_cpu(psutil.cpu_times()._asdict())
+        found = description.host_cpu(psutil.cpu_times()._asdict())
         return replace(found, processes_s=processes_cpu_s(self._sys / "fs/cgroup"))
 
     def to_ours(self, moment_s: float) -> float:
@@ -92,7 +96,7 @@ class Here:
 
     def swapped(self) -> int | None:
         # psutil.swap_memory tells 0 where the kernel counts none, which would be a quiet host.
-        return kernel.parse_swapped((self._proc / "vmstat").read_text())
+        return description.parse_swapped((self._proc / "vmstat").read_text())
 
     def cgroup(self, pid: int) -> Cgroup:
         return LocalCgroup(pid, self._sys / "fs/cgroup", self._proc)
@@ -143,13 +147,13 @@ class Here:
         os.kill(pid, number)
 
     def listen_overflows(self, pid: int) -> int | None:
-        return kernel.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())
+        return description.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())
 
     def established(self, pid: int, *, local_port: int | None = None, remote_port: int | None = None) -> int:
         # Over ten thousand connections psutil's net_connections would make an object of each.
         tables = [self._proc / str(pid) / "net" / name for name in ("tcp", "tcp6")]
         return sum(
-            kernel.count_established(table.read_bytes(), local_port=local_port, remote_port=remote_port)
+            description.count_established(table.read_bytes(), local_port=local_port, remote_port=remote_port)
             for table in tables
             if table.is_file()
         )

@@ -1,4 +1,4 @@
-"""tandem.hosts.hiccup and .meter on the real kernel."""
+"""tandem.hosts.hiccup and its meter on the real kernel."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness_places import ROOT
 
-from tandem.hosts.meter import LocalMeter, can_be_realtime
+from tandem.hosts.beside import LocalMeter, can_be_realtime
 
 
 def test_the_meter_measures_and_ends() -> None:
@@ -49,7 +49,7 @@ def test_a_meter_that_dies_is_no_quiet_machine() -> None:
 
 def test_a_meter_ends_with_its_parent() -> None:
     program = (
-        "import os, sys; sys.path.insert(0, sys.argv[1]); from tandem.hosts.meter import LocalMeter;"
+        "import os, sys; sys.path.insert(0, sys.argv[1]); from tandem.hosts.beside import LocalMeter;"
         "m = LocalMeter(None); m.start(); print(m._running[0].pid, flush=True); os._exit(0)"
     )
 

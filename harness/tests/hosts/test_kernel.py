@@ -1,16 +1,16 @@
-"""tandem.hosts.kernel: captures of what the kernel writes, and of what psutil makes of it."""
+"""tandem.hosts.description: captures of what the kernel writes, and of what psutil makes of it."""
 
 from pathlib import Path
 
 import pytest
 
-from tandem.hosts.host import HostCpu
-from tandem.hosts.kernel import (
+from tandem.hosts.description import (
     count_established,
     kernel_parameters,
     parse_listen_overflows,
     parse_swapped,
 )
+from tandem.hosts.host import HostCpu
 
 NETSTAT = """TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPHPHits
 TcpExt: 0 7 9 12345

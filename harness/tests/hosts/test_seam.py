@@ -112,7 +112,7 @@ def test_the_seam_itself_is_seen(root: Path) -> None:
         what for file in (root / "harness/tandem" / SEAM).glob("*.py") for what in reads(file.read_text())
     }
     assert found >= {"psutil", "platform", "os.sysconf", "os.sched_setscheduler", "os.kill", "/proc", "/sys"}
-    assert found >= {"resource.getrlimit", "shutil.disk_usage", "cgroup.procs", "tandem.hosts.meter"}
+    assert found >= {"resource.getrlimit", "shutil.disk_usage", "cgroup.procs", "tandem.hosts.beside"}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_the_seam_itself_is_seen(root: Path) -> None:
         ("import resource\nresource.getrlimit(7)", "resource.getrlimit"),
         ("run(['nsenter', '-t', '1', '-n', 'ss'])", "nsenter"),
         ("from tandem.hosts.cgroup import LocalCgroup", "tandem.hosts.cgroup"),
-        ("from tandem.hosts import kernel", "tandem.hosts.kernel"),
+        ("from tandem.hosts import description", "tandem.hosts.description"),
     ],
 )
 def test_what_reads_a_machine_is_found(tmp_path: Path, line: str, told: str) -> None:

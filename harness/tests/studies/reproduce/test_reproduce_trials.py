@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.analysis import histogram
-from tandem.hosts import psrecord
+from tandem.hosts import beside
 from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.load import wrk
 from tandem.load.generator import ToolResult
@@ -64,11 +64,11 @@ def test_a_percentile_needs_samples_on_its_side() -> None:
 
 def test_the_peaks_of_a_log_as_published() -> None:
     log = "# Elapsed time   CPU (%)     Real (MB)\n       0.000        0.000      227.293\n      11.048       48.000      274.422\n      12.052       38.000      275.672\n"
-    seen = psrecord.peaks(log)
+    seen = beside.peaks(log)
     assert seen is not None
     found = peaks(Start(cpu_peak_percent=seen[0], resident_peak_bytes=seen[1]))
     assert found == {"peak_cpu_percent": 48.0, "peak_memory_mib": pytest.approx(275.672, abs=1e-6)}
-    assert psrecord.peaks("# Elapsed time\n") is None
+    assert beside.peaks("# Elapsed time\n") is None
     assert set(peaks(Start()).values()) == {None}
 
 
