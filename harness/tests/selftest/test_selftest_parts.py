@@ -1,6 +1,7 @@
-"""The parts of the end-to-end checks that need no container: each must be able to say no."""
+"""The parts of the self-test that need no container: each must be able to say no."""
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import numpy as np
 import pytest
 from harness_samples import finding, good_window, make_rows, tap
 
+from tandem.analysis.ratios import detectable_ratio
 from tandem.errors import TandemError
 from tandem.load.generator import Report
+from tandem.record.selftest import good
 from tandem.record.window import Window
 from tandem.selftest import (
     attribution,
@@ -29,8 +32,10 @@ from tandem.selftest import (
     sampling,
     timing,
 )
+from tandem.selftest.gap import BLOCKS, TRUTH, CellServed, factors, judged, labels, serves
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import SeenFromBothEnds, Served
+from tandem.selftest.statistics import bootstrap_coverage, claims, noise
 from tandem.wording import BOTTLENECKS
 
 LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
@@ -350,3 +355,46 @@ def test_rare_lies_are_looked_for_until_they_would_show(
     stage = Rare(compared, found_in)
     on_wire.seen(stage, fault, 15)  # type: ignore[arg-type]
     assert stage.windows == windows
+
+
+def windows(way_ms: float = 1.5, overslept: float = 1.01) -> list[CellServed]:
+    """Each request takes so much longer than the server says, and the server so much longer than it is told."""
+    made = []
+    for block in range(1, BLOCKS + 1):
+        for label in labels():
+            connections, ms = serves(label)
+            took_ms = ms * overslept
+            made.append(
+                CellServed(label, block, connections, ms, took_ms, connections * 1e3 / (took_ms + way_ms))
+            )
+    return made
+
+
+def test_the_truth_by_hand_is_what_the_cells_come_to() -> None:
+    exact = [(one.label, one.block, one.rate_rps) for one in windows(0.0, 1.0)]
+    assert factors(exact) == pytest.approx(TRUTH)
+
+
+def test_a_server_that_oversleeps_is_no_error_and_a_short_way_hardly_one() -> None:
+    assert good(judged(windows()))
+    assert good(judged(windows(way_ms=3.0, overslept=1.2)))
+
+
+def test_a_factor_that_is_measured_wrongly_is_found() -> None:
+    """One cell's rates are 8 % too low."""
+    made = [
+        replace(one, rate_rps=one.rate_rps * 0.92) if one.label == labels()[0] else one for one in windows()
+    ]
+    assert not judged(made).passed
+
+
+def test_the_bootstrap_covers_better_with_many_blocks() -> None:
+    """What is blamed at n = 5 is the number of blocks, not our way to draw."""
+    assert bootstrap_coverage("normal", 30, 1000) > 0.92
+
+
+def test_the_verdict_finds_the_stated_effect() -> None:
+    """The printed effect is that of the verdict, also where blocks are few."""
+    for n in (6, 10):
+        effect = math.log(detectable_ratio(0.05, n) or 1)
+        assert 0.77 < claims(effect + noise("normal", 2000, n, 0.05), "faster") < 0.83
