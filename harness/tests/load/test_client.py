@@ -1,15 +1,20 @@
-"""How many answers are looked at before a load, and how the harness's own requests look."""
+"""tandem.load.client and asking: single requests, and many at once."""
 
 import re
 import socket
 import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from harness_places import ROOT
+from harness_samples import there
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Exact
+from tandem.load.asking import Clients
 from tandem.load.client import Client, Look
 from tandem.load.generator import HEADERS
 from tandem.probes.exchanges import read_packets
@@ -71,3 +76,109 @@ def test_its_requests_look_as_the_loads(real: Catalog, fixtures: Path, scenario:
 def test_the_generator_that_it_looks_like_is_the_one_that_measures() -> None:
     [version] = re.findall(r"ARG OHA_VERSION=(\S+)", (ROOT / "loadgen/Dockerfile").read_text())
     assert HEADERS["user-agent"] == f"oha/{version}"
+
+
+class Server(ThreadingHTTPServer):
+    """Notes who asks; holds answers back while `free` is not set."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.free, self.asked = threading.Event(), list[tuple[str, dict[str, str], bytes]]()
+        self.free.set()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.append((self.path, dict(self.headers), body))
+        self.server.free.wait()
+        self.send_response(201)
+        self.send_header("Content-Length", "8")
+        self.end_headers()
+        self.wfile.write(b'{"id":7}')
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def client(server: Server, real: Catalog) -> Iterator[Client]:
+    client = Client(real.scenarios["note-write"], Exact(b""), f"127.0.0.1:{server.server_port}", "proxy:8080")
+    yield client
+    client.close()
+
+
+def test_it_asks_as_the_client_does(server: Server, client: Client) -> None:
+    with Clients(client, 3) as clients:
+        clients.asks(3)
+        clients.answered(20, 5)
+    assert len(clients.told) >= 20
+    assert {(one.status, one.body, one.stored) for one in clients.told} == {(201, b'{"id":7}', None)}
+    path, headers, body = server.asked[0]
+    assert path.removeprefix("/api/v1/recipes/").removesuffix("/notes").isdecimal()
+    assert {name.lower(): value for name, value in headers.items()} == client.sent_headers
+    assert body == there(client.scenario.body).bytes()
+    assert {one.key for one in clients.told} <= set(client.scenario.expanded_ids)
+
+
+def test_so_many_ask_and_what_was_sent_is_waited_for(server: Server, client: Client) -> None:
+    server.free.clear()
+    with Clients(client, 8) as clients:
+        clients.asks(2)
+        clients.answered(1, 0.2)
+        assert (len(server.asked), clients.told) == (2, [])
+        clients.asks(8)
+        clients.answered(1, 0.2)
+        assert len(server.asked) == 8
+        released = time.monotonic()
+        server.free.set()
+    assert len(clients.told) >= 8
+    assert sum(one.began_s < released < one.ended_s for one in clients.told) == 8
+
+
+def test_few_answers_are_waited_for_longer_and_not_for_ever(server: Server, client: Client) -> None:
+    server.free.clear()
+    with Clients(client, 1) as clients:
+        clients.asks(1)
+        began_s = time.monotonic()
+        clients.answered(9, 0.05, 0.0, least=1, longest_s=0.3)
+        assert 0.3 <= time.monotonic() - began_s < 2
+        threading.Timer(0.2, server.free.set).start()
+        clients.answered(10**6, 0.05, 0.0, least=1, longest_s=60)
+        assert clients.told
+
+
+def test_what_was_acknowledged_is_looked_for(client: Client) -> None:
+    with Clients(client, 1, stored=lambda body: body != b'{"id":7}') as clients:
+        clients.asks(1)
+        clients.answered(1, 5)
+    assert {one.stored for one in clients.told} == {False}
+
+    def broken(body: bytes) -> bool:
+        raise OSError("the database is gone")
+
+    clients = Clients(client, 1, stored=broken)
+    clients.asks(1)
+    with pytest.raises(OSError, match="is gone"), clients:
+        clients.answered(1, 0.2)
+
+
+def test_a_server_that_is_gone_answers_nothing(server: Server, client: Client) -> None:
+    server.shutdown()
+    server.server_close()
+    with Clients(client, 1) as clients:
+        clients.asks(1)
+        clients.answered(1, 5)
+    assert {(one.status, one.body) for one in clients.told} == {(0, b"")}
