@@ -5,10 +5,8 @@ import pkgutil
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -64,59 +62,48 @@ def names_of_labs(catalog: Catalog, text: str) -> list[str]:
 
 
 def sessions_in(names: Sequence[str], options: Sequence[str]) -> list[LabSession]:
-    """Makes the sessions and returns how each ended, in the order of the names. One that fails ends none of the others. options:
-    of the command, for each."""
+    """Makes the sessions and returns how each ended, in the order of the names. One that fails ends none of the others; an
+    interruption ends all, as Ctrl-C would end each, and waits for what they remove. options: of the command, for each."""
     processes: list[subprocess.Popen[str]] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ThreadPoolExecutor(len(names)) as threads,
-        _ended(processes),
-    ):
-        jobs = []
-        for number, name in enumerate(names):
-            with open(f"{folder}/{number}.json", "w+") as said:
-                process = subprocess.Popen(
-                    [*COMMAND, "--lab", name, "--json", *options],
-                    stdin=subprocess.DEVNULL,
-                    stdout=said,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    # Ctrl-C, and the end of the client, reach this process, which hands them on once.
-                    start_new_session=True,
-                    env={key: value for key, value in os.environ.items() if key != CLIENT},
-                )
-            processes.append(process)
-            jobs.append(threads.submit(_watched, name, process, said.name))
-        return [job.result() for job in jobs]
-
-
-@contextmanager
-def _ended(processes: list[subprocess.Popen[str]]) -> Iterator[None]:
-    """Ends the processes as Ctrl-C would where what is inside is interrupted; each removes what it has started."""
-    try:
-        yield
-    except BaseException:
-        for process in processes:
-            if process.poll() is None:
+    with ThreadPoolExecutor(len(names)) as threads:
+        try:
+            processes.extend(_begun(name, options) for name in names)
+            return list(threads.map(_watched, names, processes))
+        except BaseException:
+            for process in processes:
                 process.send_signal(signal.SIGINT)
-        for process in processes:
-            process.wait()
-        raise
+            for process in processes:
+                process.wait()
+            raise
 
 
-def _watched(name: str, process: "subprocess.Popen[str]", said: str) -> LabSession:
+def _begun(name: str, options: Sequence[str]) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*COMMAND, "--lab", name, "--json", *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Ctrl-C, and the end of the client, reach this process, which hands them on once.
+        start_new_session=True,
+        env={key: value for key, value in os.environ.items() if key != CLIENT},
+    )
+
+
+def _watched(name: str, process: "subprocess.Popen[str]") -> LabSession:
     """The outcome of a process. Its progress is printed as it comes, behind the lab's name."""
     problem: list[str] = []
+    assert process.stdout is not None
     assert process.stderr is not None
-    for line in filter(None, map(str.strip, process.stderr)):
-        if problem or line.startswith(ERROR):  # a long one takes several lines, the last ones
-            problem.append(line.removeprefix(ERROR))
-        progress.print(f"{name}: {line}", markup=False, highlight=False)
+    with ThreadPoolExecutor(1) as reading:  # both at once: a process waits while nobody reads what it writes
+        said = reading.submit(process.stdout.read)
+        for line in filter(None, map(str.strip, process.stderr)):
+            if problem or line.startswith(ERROR):  # a long one takes several lines, the last ones
+                problem.append(line.removeprefix(ERROR))
+            progress.print(f"{name}: {line}", markup=False, highlight=False)
     status = process.wait()
-    with open(said) as stream:
-        text = stream.read()
     try:
-        return LabSession(name, SessionRecord.model_validate_json(text), None, status)
+        return LabSession(name, SessionRecord.model_validate_json(said.result()), None, status)
     except ValidationError:
         return LabSession(name, None, " ".join(problem) or f"it ended with status {status}", status)
 

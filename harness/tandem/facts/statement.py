@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -295,6 +295,10 @@ def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
     return found
 
 
+DATED = ("scenario_version", "of_version", "to_version", "of_settings", "to_settings")
+"""The parts of a key that differ from day to day, where the same is asked for."""
+
+
 def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
     """How many sessions have a statement's contrast in another version or with other defaults, by what differs:
     `rust-async version 0`, `falcon-sync with THREADS=40`. Settings that were chosen are asked for, not kept apart."""
@@ -305,28 +309,25 @@ def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
                 continue
             own = key_of(record, contrast)
             own = own if own.of == key.of else own.turned
-            now = own._replace(
-                scenario_version=key.scenario_version,
-                of_version=key.of_version,
-                to_version=key.to_version,
-                of_settings=key.of_settings,
-                to_settings=key.to_settings,
-            )
-            if own != now == key:
-                versions = (
-                    (own.scenario, own.scenario_version, key.scenario_version),
-                    (own.of, own.of_version, key.of_version),
-                    (own.to, own.to_version, key.to_version),
-                )
-                other = [f"{name} version {version}" for name, version, asked in versions if version != asked]
-                for name, had, asked in (
-                    (own.of, own.of_settings, key.of_settings),
-                    (own.to, own.to_settings, key.to_settings),
-                ):
-                    if had != asked:
-                        other.append(f"{name} with {' and '.join(unlike(had, dict(asked)))}")
-                found[", ".join(other)] += 1
+            if own != key and own._replace(**{part: getattr(key, part) for part in DATED}) == key:
+                found[", ".join(_apart(own, key))] += 1
     return found
+
+
+def _apart(own: Key, key: Key) -> Iterator[str]:
+    for name, version, asked in (
+        (own.scenario, own.scenario_version, key.scenario_version),
+        (own.of, own.of_version, key.of_version),
+        (own.to, own.to_version, key.to_version),
+    ):
+        if version != asked:
+            yield f"{name} version {version}"
+    for name, had, now in (
+        (own.of, own.of_settings, key.of_settings),
+        (own.to, own.to_settings, key.to_settings),
+    ):
+        if had != now:
+            yield f"{name} with {' and '.join(unlike(had, dict(now)))}"
 
 
 def turned(contrast: Contrast) -> Contrast:

@@ -43,8 +43,6 @@ READ_BY = {
 """A variant's variables that one of them reads: it starts anew before a visit that has another value."""
 TOLD_FROM_S = 5.0
 """Builds that come from the cache are not worth a line."""
-AWAKE_S = 0.2
-"""A thawed application gets so long to read what came in while it was frozen."""
 
 Note = Callable[[str], None]
 

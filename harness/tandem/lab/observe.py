@@ -215,21 +215,14 @@ def _bodies(scene: Scene) -> Probe[Probed]:
     return EachApplication(probers, lambda prober: prober.probed)
 
 
-@dataclass
-class Idle:
+def _idle(scene: Scene) -> Probe[Seen] | None:
     """Silent connections that were open from the beginning to the end."""
-
-    scene: Scene
-    _open: dict[str, int | None] = field(default_factory=dict)
-
-    def start(self) -> None:
-        pass
-
-    def stop(self) -> None:
-        self._open = {label: app.idle_established for label, app in self.scene.apps.items()}
-
-    def part(self, app: str) -> IdleEstablished:
-        return IdleEstablished(idle_connections=self._open[app])
+    if not scene.first.case.scenario.idle_connections:
+        return None
+    return BeforeAndAfter(
+        lambda: {label: app.idle_established for label, app in scene.apps.items()},
+        lambda _, after: IdleEstablished(idle_connections=after),
+    )
 
 
 @cache
@@ -306,7 +299,7 @@ PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
     _switches,
     _distance,
     _bodies,
-    Idle,
+    _idle,
     _disturbances,
     _both_ends,
     _tap,

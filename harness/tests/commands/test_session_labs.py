@@ -1,9 +1,8 @@
 """`just session --labs`: a session in each lab at the same time, in processes that stand in for the command."""
 
 import json
-import signal
-import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,8 @@ while len(list(folder.glob("*.arguments"))) < {together}:
 print("block 1 of 6", file=sys.stderr)
 if lab == "b":
     sys.exit("tandem: host application cannot be reached: no answer\\nwithin 10 s of its SSH server")
-print((folder / f"{{lab}}.json").read_text())
+print((folder / f"{{lab}}.json").read_text() + " " * 500_000, flush=True)
+print("block 6 of 6", file=sys.stderr)
 sys.exit(lab == "c")
 """
 """Begins only once all have begun. `b` cannot be reached, and the verdict of `c` is not ok."""
@@ -92,18 +92,27 @@ def test_the_command_tells_all_and_fails_where_one_did(
         command.session(labs="a", lab="a")
 
 
-def test_an_interrupted_command_ends_its_sessions_and_waits_for_them(tmp_path: Path) -> None:
-    text = "import pathlib, time\ntry:\n    print('up', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n"
-    text += f"    time.sleep(0.2)\n    pathlib.Path({str(tmp_path / 'removed')!r}).touch()\n"
-    process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), session_labs._ended([process]):
+def test_an_interrupted_command_ends_its_sessions_and_waits_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "import pathlib, sys, time\ntry:\n    print('up', file=sys.stderr)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n"
+    text += f"    time.sleep(0.2)\n    (pathlib.Path({str(tmp_path)!r}) / sys.argv[2]).touch()\n"
+
+    both_up = threading.Barrier(2)
+
+    def interrupted(name: str, process: Any) -> Any:
+        process.stderr.readline()
+        both_up.wait(20)
         raise KeyboardInterrupt
-    assert (tmp_path / "removed").exists()
+
+    monkeypatch.setattr(session_labs, "COMMAND", (sys.executable, "-c", text))
+    monkeypatch.setattr(session_labs, "_watched", interrupted)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        session_labs.sessions_in(["a", "b"], [])
+    assert (tmp_path / "a").exists()
+    assert (tmp_path / "b").exists()
     assert time.monotonic() - began < 30
-    assert process.returncode != -signal.SIGKILL
 
 
 def lab_file(folder: Path, name: str, application: str, address: str = "192.0.2.12") -> str:
