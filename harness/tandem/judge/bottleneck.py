@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from tandem.judge.accounting import utilisation_evidence
 from tandem.judge.generators import BUSY, busy
-from tandem.judge.judge import host_findings
+from tandem.judge.judge import host_findings, utilisation_evidence
 from tandem.record.window import Resource, Role, Window
 
 GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = BUSY, 0.80, 0.80, 0.80, 0.80

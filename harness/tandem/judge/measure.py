@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from tandem.analysis import histogram
 from tandem.hosts.host import HostCpu, Usage
 from tandem.judge import counters
-from tandem.judge.accounting import utilisation_bound
-from tandem.judge.by_second import Responses, by_second, growth
+from tandem.judge.by_second import Responses, by_second, choice_p, growth, implied_rows
 from tandem.judge.counters import RoleCounters, Spans, cpu_s, grown, usage
-from tandem.judge.expected_rows import choice_p, implied_rows
+from tandem.judge.judge import utilisation_bound
 from tandem.judge.slices import OwnSlices
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report, ToolResult

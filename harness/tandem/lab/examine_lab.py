@@ -1,8 +1,13 @@
-"""Reads what doctor says of a lab: each host over its engine, and the network between those that talk."""
+"""Reads what doctor says of a lab: each host over its engine, and the network between those that talk, measured from containers
+on them: round trips by sockperf, bandwidth by iperf3."""
 
+import json
+import re
+import subprocess
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,10 +18,10 @@ from tandem.catalog.labs import Lab, LabHost
 from tandem.errors import TandemError
 from tandem.hosts import HERE, Host
 from tandem.hosts.engine import Engine
-from tandem.judge.fitness import Link, Machine, Readings
-from tandem.lab import network
+from tandem.judge.fitness import Between, Link, Machine, Readings
+from tandem.lab.images import build_image, taken
 from tandem.lab.lab_hosts import AGENT_IMAGE, build_agent, destination
-from tandem.lab.stack import engine_versions
+from tandem.lab.stack import LABEL, engine_versions, tail
 
 AT_ONCE = 4
 """Hosts that are read side by side: a clock is known the better the sooner this machine hears the answer."""
@@ -45,7 +50,7 @@ def _reach(host: LabHost) -> _Seen:
         return _Seen(_said(host, error))
     try:
         engine.expect_free()
-        for image in (AGENT_IMAGE, network.IMAGE):
+        for image in (AGENT_IMAGE, NETWORK_IMAGE):
             engine.send(image)
     except (TandemError, DockerException, OSError) as error:
         engine.close()
@@ -93,7 +98,7 @@ def _link(lab: Lab, pair: tuple[str, str], asking: _Seen, asked: _Seen) -> Link:
     if asking.docker is None or asked.docker is None:
         return Link(*pair, used)
     try:
-        measured = network.measure(asking.docker, asked.docker, asked.machine.host.address)
+        measured = measure_network(asking.docker, asked.docker, asked.machine.host.address)
     except (TandemError, DockerException) as error:
         return Link(*pair, used, problem=str(error))
     return Link(*pair, used, measured)
@@ -103,7 +108,85 @@ def look(lab: Lab, root: Path) -> tuple[list[Machine], list[Link]]:
     """Hosts and links of a lab. Pairs of hosts are measured one after the other: they would take each other's
     network. Raises TandemError where an image that this needs does not build here."""
     build_agent(root)
-    network.build(root)
+    _build(root)
     with _seen(lab) as seen:
         links = [_link(lab, pair, seen[pair[0]], seen[pair[1]]) for pair in lab.links()]
     return [one.machine for one in seen.values()], links
+
+
+NETWORK_IMAGE, DOCKERFILE = "tandem/network", "harness/network/Dockerfile"
+OWN = f"{LABEL}=network"
+"""Label of its containers."""
+ROUND_TRIPS_PORT, BANDWIDTH_PORT = 21_111, 21_112
+MEASURED_S = 1
+"""Seconds of round trips, of one direction, of the other."""
+LISTENING_S = 10.0
+DEADLINE_S = 30.0
+"""Deadline of one container, however it is reached. Containers of a host that is lost end by themselves after that."""
+
+LISTEN = (
+    f"sockperf server --tcp -i {{address}} -p {ROUND_TRIPS_PORT} &"
+    f" exec timeout {DEADLINE_S:.0f} iperf3 --server --bind {{address}} --port {BANDWIDTH_PORT}"
+)
+ASK = (
+    f"timeout 10 sockperf ping-pong --tcp -i {{address}} -p {ROUND_TRIPS_PORT} -t {MEASURED_S} --full-rtt;"
+    f" timeout 10 iperf3 --client {{address}} --port {BANDWIDTH_PORT} --time {MEASURED_S} --json;"
+    f" timeout 10 iperf3 --client {{address}} --port {BANDWIDTH_PORT} --time {MEASURED_S} --json --reverse"
+)
+"""One container does all three: to start one on another host takes as long as to measure."""
+
+
+def read_network(printed: str) -> Between:
+    """The figures of what ASK printed. Raises ValueError, with what a tool complained of, where one is missing."""
+    median, p99 = (re.search(rf"percentile {share}\.000 = +([\d.]+)", printed) for share in (r"50", r"99"))
+    if not (median and p99):
+        raise ValueError(tail(printed, 1) or "no round trips")
+    rates, decoder, at = [], json.JSONDecoder(), printed.find("{\n")
+    while at >= 0:
+        told, end = decoder.raw_decode(printed, at)
+        if "error" in told:
+            raise ValueError(str(told["error"]))
+        rates.append(float(told["end"]["sum_received"]["bits_per_second"]))
+        at = printed.find("{\n", end)
+    there, back = rates
+    return Between(float(median[1]) / 1e3, float(p99[1]) / 1e3, there, back)
+
+
+def _build(root: Path) -> None:
+    """The image, on this machine's engine. Raises TandemError with the end of the output."""
+    if taken(root, NETWORK_IMAGE, DOCKERFILE, "", {}) is None:
+        build_image(root, NETWORK_IMAGE, DOCKERFILE, "network")
+
+
+def _start(docker: DockerClient, script: str, *options: str) -> list[str]:
+    """The command that starts one container on the host's own network, so that what lies between is the network alone."""
+    ours = ["--rm", "--network", "host", "--label", OWN, "--cap-drop", "ALL", *options]
+    return [*map(str, docker.client_config.docker_cmd), "run", *ours, NETWORK_IMAGE, "sh", "-c", script]
+
+
+def _ran(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Raises TandemError where it does not end in time."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise TandemError(f"no answer within {DEADLINE_S:.0f} s") from None
+
+
+def measure_network(one: DockerClient, other: DockerClient, address: str) -> Between:
+    """One host asks the other at an address of it. Both must have NETWORK_IMAGE. Raises TandemError."""
+    begun = _ran(_start(other, LISTEN.format(address=address), "--detach"))
+    if begun.returncode:
+        raise TandemError(f"its container does not start: {tail(begun.stderr, 1)}")
+    container = begun.stdout.strip()
+    deadline = time.monotonic() + LISTENING_S
+    try:
+        while True:
+            asked = _ran(_start(one, ASK.format(address=address)))
+            try:
+                return read_network(asked.stdout + asked.stderr)
+            except ValueError as error:
+                if time.monotonic() > deadline:
+                    raise TandemError(f"{address} cannot be asked from there: {error}") from None
+    finally:
+        with suppress(DockerException):
+            other.container.remove(container, force=True)

@@ -2,14 +2,17 @@
 
 import pkgutil
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
+
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.golden import Tables, read_answers
+from tandem.catalog.golden import Tables, of_bodies, read_answers, recipes_of
+from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
 from tandem.lab.application import Application
@@ -20,13 +23,12 @@ from tandem.lab.live import View
 from tandem.lab.prepare import Prepared, check, generators_image, in_a_lab, prepare
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
-from tandem.lab.right_answers import written
 from tandem.lab.sites import ALONE, APP, FAULTS, Sites
 from tandem.lab.stack import Stack, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.load.generator import OHA
-from tandem.load.shares import roles
 from tandem.probes.haproxy import SLOTS
+from tandem.probes.postgres import ADMIN_PASSWORD, dsn
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
 from tandem.record.store import file_name
@@ -61,14 +63,8 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note, sites: Sites = ALO
 
 def shared(stack: Stack) -> list[str]:
     """The services that stay up, for this stack."""
-    further = roles(generators(stack))[1:]
     far = stack.variables["DATABASE_ADDRESS"].startswith(FAULTS)
-    return [*SHARED, *further, *([FAULTS] if far else [])]
-
-
-def generators(stack: Stack) -> int:
-    """The number of generators."""
-    return int(stack.variables.get("GENERATORS", "1"))
+    return [*SHARED, *stack.generators[1:], *([FAULTS] if far else [])]
 
 
 type Jobs = dict[str, tuple[Stack, str]]
@@ -83,7 +79,7 @@ def services_of(runs: Sequence[Prepared]) -> Jobs:
 
 def _built(stack: Stack) -> list[str]:
     """The services that stay up and have an image of their own."""
-    return [service for service in shared(stack) if service not in roles(generators(stack))[1:]]
+    return [service for service in shared(stack) if service not in stack.generators[1:]]
 
 
 def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
@@ -134,7 +130,7 @@ def build(
     for name, origin in sorted(taken.items()):
         note(f"  {name}: not built, taken from {origin}")
     programs = jobs | {program: (stack, "app") for program, stack in there.items()}
-    further = {role: (one.stack, role) for one in runs for role in roles(generators(one.stack))[1:]}
+    further = {role: (one.stack, role) for one in runs for role in one.stack.generators[1:]}
     for name, (stack, service) in (programs | further).items():
         if stack.send(service):
             note(f"  {name}: copied to host {stack.sites.of(service).name}")
@@ -288,7 +284,9 @@ class Laboratory:
         self.view.phase("write the right answers", None)
         began = time.monotonic()
         asked = [*self.catalog.scenarios.values(), *(one.case.scenario for one in self._prepared.values())]
-        self._own = written(stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked)
+        self._own = right_answers(
+            stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked
+        )
         for prepared in self._prepared.values():
             self._answer_as_written(prepared)
         self.phases_s["write the right answers"] = took_s = time.monotonic() - began
@@ -344,7 +342,7 @@ class Laboratory:
         return (PgbenchFloor if by_pgbench else ContainerFloor)(apps, self.view, self._services_as)
 
     def _services_as(self, stack: Stack) -> None:
-        if generators(stack) > 1:
+        if len(stack.generators) > 1:
             self._restart_generators(stack)
         wanted = _limits(stack)
         other = {READ_BY[name] for name in READ_BY if wanted.get(name) != self._limits.get(name)}
@@ -358,7 +356,7 @@ class Laboratory:
 
     def _restart_generators(self, stack: Stack) -> None:
         """Starts those anew that died in an earlier window."""
-        for role in roles(generators(stack)):
+        for role in stack.generators:
             if not stack.runs(role):
                 self.view.note(f"{role} has died: restarting it")
                 stack.stop(role, grace_s=1)
@@ -376,3 +374,22 @@ def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prep
 
 def _limits(stack: Stack) -> dict[str, str]:
     return {name: stack.variables[name] for name in READ_BY if name in stack.variables}
+
+
+def right_answers(address: str, script: Path, scenarios: Iterable[Scenario]) -> Tables:
+    """The right answers to what can come in these scenarios. address: of the database, in the seeded state. script:
+    contract/sql/golden.sql. Raises TandemError."""
+    asked = [recipes_of(one) for one in scenarios if one.answer.golden == "recipes"]
+    results = []
+    try:
+        with psycopg.connect(dsn(address, ADMIN_PASSWORD), autocommit=True) as connection:
+            if all(asked):  # one that names none may get any
+                ids = ",".join(str(key) for key in {key for keys in asked for key in keys})
+                connection.execute("select set_config('tandem.recipes', %s, false)", [f"{{{ids}}}"])
+            cursor = connection.execute(script.read_bytes())
+            while cursor.nextset():  # the first result is that of a function's creation
+                if cursor.description:
+                    results.append({int(key): str(body).encode() for key, body in cursor})
+    except (psycopg.Error, OSError) as error:
+        raise TandemError(f"the right answers cannot be written: {error}") from None
+    return of_bodies(results)

@@ -30,10 +30,10 @@ from tandem.probes.haproxy import HAProxy
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
-from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
 from tandem.probes.switches import ContextSwitches, SwitchCounts, between
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
+from tandem.probes.toxiproxy import RoundTrip
 from tandem.record.trial import WindowSpec
 from tandem.record.window import (
     BothEnds,

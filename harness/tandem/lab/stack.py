@@ -17,7 +17,7 @@ from tandem.errors import TandemError
 from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.host import Host
 from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, EngineSite, Sites, ports_asked
-from tandem.load.shares import FIRST, is_generator
+from tandem.load.shares import FIRST, is_generator, roles
 from tandem.probes.haproxy import slot_number
 
 LABEL = "dev.tandem"
@@ -158,6 +158,11 @@ class Stack:
         """The services as Compose reads them with these variables, which stay."""
         services: dict[str, Any] = self.docker.compose.config(return_json=True)["services"]
         return services
+
+    @property
+    def generators(self) -> list[str]:
+        """The services that share each load."""
+        return roles(int(self.variables.get("GENERATORS", "1")))
 
     def at(self, service: str) -> DockerClient:
         """The engine that a service runs on."""

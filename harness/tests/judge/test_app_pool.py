@@ -23,7 +23,7 @@ from tandem.lab.laboratory import SHARED, shared
 from tandem.lab.prepare import prepare
 from tandem.probes import app_pool
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
-from tandem.probes.round_trip import summary
+from tandem.probes.toxiproxy import summary
 from tandem.record.request import Conditions
 from tandem.record.window import DbRtt
 

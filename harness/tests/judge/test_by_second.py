@@ -1,11 +1,10 @@
-"""What rows imply: tandem.judge.by_second and tandem.judge.expected_rows."""
+"""What rows imply: tandem.judge.by_second and tandem.judge.by_second."""
 
 import numpy as np
 import pytest
 from harness_samples import floats, there
 
-from tandem.judge.by_second import Responses, by_second, growth, per_second
-from tandem.judge.expected_rows import choice_p, implied_rows
+from tandem.judge.by_second import Responses, by_second, choice_p, growth, implied_rows, per_second
 
 
 def queue(

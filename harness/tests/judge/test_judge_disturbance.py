@@ -8,9 +8,8 @@ import pytest
 from harness_samples import EXPECTED, REQUESTS, codes, good_window, host, proxy, role, there
 
 from tandem.hosts.host import Oversleep
-from tandem.judge.accounting import utilisation_bound
 from tandem.judge.disturbance import GATES, cannot_judge, cost_us_per_request, hiccup, host_speed
-from tandem.judge.judge import gates, verdict
+from tandem.judge.judge import gates, utilisation_bound, verdict
 from tandem.record.host import Hiccup
 from tandem.record.window import Role, Verdict, Window
 

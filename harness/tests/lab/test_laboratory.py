@@ -26,6 +26,7 @@ from tandem.record.request import Variant
 from tandem.studies.registry import STUDIES
 
 VIEW = View(Console(quiet=True))
+STACK: dict[str, Any] = {"generators": ["loadgen"]}
 
 
 def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
@@ -91,7 +92,9 @@ def test_services_start_anew_for_other_limits(
     monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
 
     def stack(variables: dict[str, str]) -> Any:
-        return SimpleNamespace(variables={"DATABASE_ADDRESS": "db:5432", **variables}, start=started.append)
+        return SimpleNamespace(
+            variables={"DATABASE_ADDRESS": "db:5432", **variables}, **STACK, start=started.append
+        )
 
     one = lab(root, tmp_path)
     one._services_as(stack(runs_with))
@@ -111,8 +114,10 @@ def test_services_that_did_not_come_up_are_started_again(
         raise TandemError("it does not come up")
 
     one = lab(root, tmp_path)
-    usual: Any = SimpleNamespace(variables={"DATABASE_ADDRESS": "db:5432"}, start=started.append)
-    odd: Any = SimpleNamespace(variables={**usual.variables, "APP_MAXCONN": "x"}, start=started.append)
+    usual: Any = SimpleNamespace(variables={"DATABASE_ADDRESS": "db:5432"}, **STACK, start=started.append)
+    odd: Any = SimpleNamespace(
+        variables={**usual.variables, "APP_MAXCONN": "x"}, **STACK, start=started.append
+    )
     monkeypatch.setattr(laboratory_, "await_services", never)
     with pytest.raises(TandemError):
         one._services_as(odd)
@@ -199,7 +204,7 @@ def test_every_variant_is_compared_with_what_the_database_has_written(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that were prepared before, and those that come later; what asks for no recipe stays."""
-    monkeypatch.setattr(laboratory_, "written", lambda *_: of_bodies([OWN, {}]))
+    monkeypatch.setattr(laboratory_, "right_answers", lambda *_: of_bodies([OWN, {}]))
     null = stand_ins.variant("null")
     variants = [Variant(label=name, implementation="rust-async") for name in ("before", "after")]
     indexed = Variant(label="index", implementation="rust-async", scenario="index")

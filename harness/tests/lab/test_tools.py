@@ -1,4 +1,4 @@
-"""tandem.lab.pgbench and tandem.lab.network: a scenario as a script, and what pgbench, sockperf and iperf3 print."""
+"""tandem.lab.pgbench and tandem.lab.examine_lab: a scenario as a script, and what pgbench, sockperf and iperf3 print."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.judge.fitness import Between
-from tandem.lab import network
+from tandem.lab.examine_lab import read_network
 from tandem.lab.pgbench import PARAMETERS, Transactions, parse, script
 
 SUMMARY = """\
@@ -61,7 +61,7 @@ def printed(fixtures: Path) -> str:
 
 
 def test_round_trips_are_milliseconds_and_bandwidth_is_what_arrived(printed: str) -> None:
-    found = network.read(printed)
+    found = read_network(printed)
     assert isinstance(found, Between)
     assert (found.round_trip_ms, found.round_trip_p99_ms) == pytest.approx((0.022843, 0.038116))
     assert (found.there_bps, found.back_bps) == pytest.approx((11_635_795_147.5, 11_317_407_157.6))
@@ -76,4 +76,4 @@ def test_what_a_tool_complained_of_is_told(printed: str) -> None:
     ):
         assert broken != printed
         with pytest.raises(ValueError, match=told):
-            network.read(broken)
+            read_network(broken)
