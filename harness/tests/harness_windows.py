@@ -10,7 +10,7 @@ from tandem.judge.measure import Measured, Seen, WindowConditions
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
 from tandem.probes.haproxy import ProxyCounters
-from tandem.probes.pgbouncer import PoolerCounters
+from tandem.probes.pools import PoolerCounters
 from tandem.probes.postgres import StatementCounts
 from tandem.probes.sampler import Counted, Probed, Sample, Series
 from tandem.record.window import DatabaseWork, Statement

@@ -17,7 +17,7 @@ from rich.table import Table
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import CLIENT, tell
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, print_json, progress
-from tandem.commands import advise, develop, nightly, page, records, replay, report, selftest, serve, session
+from tandem.commands import advise, nightly, page, records, replay, report, selftest, serve, session
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.judge import fitness
@@ -140,7 +140,7 @@ def interrupted(command: str) -> str:
 
 
 registry.add_commands()
-COMMANDS = (report, page, records, replay, session, nightly, advise, selftest, serve, develop)
+COMMANDS = (report, page, records, replay, session, nightly, advise, selftest, serve)
 """Imported for the commands that they add; those of the studies are added above."""
 
 

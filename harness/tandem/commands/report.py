@@ -1,4 +1,4 @@
-"""The command that prints results again: one, or a list of many."""
+"""The commands that print results again, one or a list of many, and what form they have."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from tandem.report import replay
 from tandem.report.fit import fitted
 from tandem.report.markdown import of_result
 from tandem.report.parts import STYLES, checked
-from tandem.studies.registry import Index, IndexEntry, index, read_folder
+from tandem.studies.registry import Index, IndexEntry, index, json_schema, read_folder
 
 NAMED = 3
 """Variants of a result that a list names."""
@@ -87,3 +87,9 @@ def notes(found: Index) -> list[Text]:
             for name in found.unfinished
         ),
     ]
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of result.json and of the trial files, for every study."""
+    print_json(json_schema())

@@ -9,7 +9,7 @@ from tandem.cli.measure import tell, view_for
 from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app, print_json
 from tandem.errors import UsageError
 from tandem.record import selftest as result
-from tandem.selftest import progress, session, table
+from tandem.selftest import progress, session
 
 
 @app.command()
@@ -48,6 +48,6 @@ def selftest(
         print_json(found)
     else:
         kept = None if only else RESULTS / result.FILE
-        tell("selftest", table.sentence(found), found.passed, table.report(found), kept)
+        tell("selftest", session.sentence(found), found.passed, session.report(found), kept)
     if not found.passed:
         raise typer.Exit(1)

@@ -43,13 +43,13 @@ def names_of_labs(catalog: Catalog, text: str) -> list[str]:
         raise UsageError(f"--labs takes names of labs with commas between them, not '{text}'")
     labs: list[Lab] = [catalog.lab(name) for name in names]
     # By its name: what reaches other hosts is read where there are some.
-    shared_machine = pkgutil.resolve_name("tandem.lab.lab_hosts:shared_machine")
+    machines = pkgutil.resolve_name("tandem.lab.lab_hosts:machines")
     for one, other in combinations(labs, 2):
         if one.name == other.name:
             raise UsageError(f"--labs names {one.name} twice: a session in each lab is one session")
-        if told := shared_machine(one, other):
+        if both := machines(one) & machines(other):
             raise UsageError(
-                f"the labs {one.name} and {other.name} share a machine, {told}: their sessions would disturb each other."
+                f"the labs {one.name} and {other.name} share a machine, {min(both)}: their sessions would disturb each other."
                 " measure one after the other, with --lab"
             )
     for lab in labs if len(labs) > 1 else []:

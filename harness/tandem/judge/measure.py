@@ -17,11 +17,11 @@ from tandem.judge.slices import OwnSlices
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report, ToolResult
 from tandem.load.rows import Floats, Ints, Rows
-from tandem.probes.app_pool import PoolUse
 from tandem.probes.disturbances import Disturbances
+from tandem.probes.pools import PoolUse
 from tandem.probes.postgres import StatementCounts
 from tandem.probes.sampler import Counted, Probed, Series
-from tandem.probes.switches import ContextSwitches
+from tandem.probes.threads import ContextSwitches
 from tandem.record.host import HostActivity
 from tandem.record.part import Part
 from tandem.record.window import (

@@ -10,7 +10,8 @@ import httpx
 import psycopg
 
 from tandem.errors import TandemError
-from tandem.lab import idle_window
+from tandem.judge.judge import host_findings, verdict
+from tandem.judge.measure import unloaded
 from tandem.lab.application import Application
 from tandem.lab.challenge import challenge
 from tandem.lab.generator_runs import Ran
@@ -28,6 +29,8 @@ from tandem.probes.toxiproxy import Toxiproxy
 from tandem.record.trial import Challenge, WindowRecord, WindowSpec
 from tandem.record.window import Finding
 
+SILENT = "silent"
+"""Name in WindowSpec.generator of what opens the scenario's `idle_connections` and sends nothing."""
 AWAKE_S = 0.2
 """A thawed application gets so long to read what came in while it was frozen."""
 
@@ -102,8 +105,8 @@ class ContainerFloor:
         try:
             for label, app in apps.items():
                 self._point(app, spec, cases[label].load_address)
-            if spec.generator == idle_window.NAME:
-                return idle_window.window(apps[spec.variants[0]], spec)
+            if spec.generator == SILENT:
+                return silent_window(apps[spec.variants[0]], spec)
             return self._measured(spec, apps)
         except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
             logs = "\n".join(app.log_end() for app in apps.values())
@@ -218,6 +221,40 @@ class PgbenchFloor(ContainerFloor):
 
     def stop(self, label: str) -> list[Finding]:
         return []
+
+
+def silent_window(app: Application, spec: WindowSpec) -> WindowRecord:
+    """A window without load: opens silent connections to an application that has answered some requests, and looks at what its
+    anonymous memory grows by.
+
+    `told` of the record: `memory_before_bytes`, `memory_after_bytes`. Raises TandemError, OSError.
+    """
+    wanted = app.case.scenario.idle_connections
+    group, machines = app.app.host.cgroup(app.app.pid), app.stack.sites.machines
+    settle(machines)
+    cpu, began, began_s = machines.read_cpu(), time.monotonic(), time.time()
+    before = group.usage().anonymous_bytes
+    held = app.idle_connections()
+    try:
+        settle(machines)
+        after = group.usage().anonymous_bytes
+        established = held.established()
+    finally:
+        held.release()
+    made = unloaded(wanted, time.monotonic() - began, machines.read_cpu().since(cpu))
+    made.idle_connections = established
+    made.app_memory_peak_bytes = after
+    made.findings = host_findings(made)
+    if established < wanted:
+        text = f"only {established:,} of {wanted:,} silent connections stayed open"
+        made.findings.insert(0, Finding.of("idle-lost", "invalid", text))
+    made.verdict = verdict(made.findings)
+    return WindowRecord(
+        spec=spec,
+        windows={spec.variants[0]: made},
+        began_s={spec.variants[0]: began_s},
+        told={"memory_before_bytes": before, "memory_after_bytes": after},
+    )
 
 
 def _all_at_once(loads: dict[str, tuple[Application, str, Load]], by: Generator) -> dict[str, Ran]:

@@ -155,23 +155,18 @@ def destination(host: LabHost) -> tuple[str, int | None]:
     return f"{user}{found['host']}", int(found["port"]) if found["port"] else None
 
 
-def shared_machine(one: Lab, other: Lab) -> str | None:
-    """The engine that two labs have both, whatever they call it; None where they have none. Raises UsageError for a Docker
-    context that leads nowhere."""
-
-    def engines(lab: Lab) -> dict[tuple[str, int | None], str]:
-        found: dict[tuple[str, int | None], str] = {}
-        for host in lab.hosts.values():
-            if host.engine == ON_THIS_ENGINE:
-                found[ON_THIS_ENGINE, None] = host.engine
-            else:
-                where, port = destination(host)
-                name = where.rpartition("@")[2].lower()
-                found[next(iter(resolve(name)), name), port or SSH_PORT] = host.engine
-        return found
-
-    ours, theirs = engines(one), engines(other)
-    return next((ours[machine] for machine in ours if machine in theirs), None)
+def machines(lab: Lab) -> set[str]:
+    """The machines of a lab's engines, whatever the file calls them: address and SSH port. Raises UsageError for a Docker context
+    that leads nowhere."""
+    found = set()
+    for host in lab.hosts.values():
+        if host.engine == ON_THIS_ENGINE:
+            found.add(host.engine)
+        else:
+            where, port = destination(host)
+            name = where.rpartition("@")[2].lower()
+            found.add(f"{next(iter(resolve(name)), name)}:{port or SSH_PORT}")
+    return found
 
 
 def connect(lab: Lab) -> dict[str, EngineSite]:

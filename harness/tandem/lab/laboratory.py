@@ -18,9 +18,8 @@ from tandem.hosts import HERE
 from tandem.lab.application import Application
 from tandem.lab.floor import ContainerFloor, PgbenchFloor
 from tandem.lab.images import build_side_by_side, identity, keep_programs, of_commit, reference
-from tandem.lab.limits import refuse_on_any
 from tandem.lab.live import View
-from tandem.lab.prepare import Prepared, check, generators_image, in_a_lab, prepare
+from tandem.lab.prepare import Prepared, check, generators_image, in_a_lab, prepare, refuse_on_any
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
 from tandem.lab.sites import ALONE, APP, FAULTS, Sites

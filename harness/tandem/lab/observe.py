@@ -22,17 +22,15 @@ from tandem.load.generator import Generator, Load, Report, ToolResult
 from tandem.load.rows import Rows
 from tandem.load.shares import summed
 from tandem.probes import haproxy
-from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
 from tandem.probes.comparing import Comparison
-from tandem.probes.connection_ends import EndsOfConnections
 from tandem.probes.disturbances import DisturbanceProbe
 from tandem.probes.haproxy import HAProxy
-from tandem.probes.pgbouncer import PgBouncer
+from tandem.probes.pools import AppPool, PgBouncer, PoolCounters, PoolUse
 from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
-from tandem.probes.switches import ContextSwitches, SwitchCounts, between
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
+from tandem.probes.threads import ContextSwitches, EndsOfConnections, SwitchCounts, between
 from tandem.probes.toxiproxy import RoundTrip
 from tandem.record.trial import WindowSpec
 from tandem.record.window import (

@@ -13,7 +13,7 @@ from tandem.lab.sources import git, has_changes
 from tandem.lab.stack import Stack, engine_versions
 from tandem.load import vegeta
 from tandem.load.generator import check_version
-from tandem.probes.pgbouncer import PgBouncer
+from tandem.probes.pools import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.result import Environment
 

@@ -10,7 +10,7 @@ import psycopg
 from tandem.errors import TandemError
 from tandem.hosts.host import Machines
 from tandem.lab.stack import Stack
-from tandem.probes.pgbouncer import PgBouncer
+from tandem.probes.pools import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.probes.toxiproxy import Toxiproxy
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tandem.hosts.host import Cgroup, HostCpu, Machines, Usage
 from tandem.probes.haproxy import HAProxy, ProxyCounters
-from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
+from tandem.probes.pools import PgBouncer, PoolerCounters
 from tandem.probes.probe import Background, uneven_s
 
 INTERVAL_S = 0.5

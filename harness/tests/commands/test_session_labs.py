@@ -129,7 +129,7 @@ def lab_file(folder: Path, name: str, application: str, address: str = "192.0.2.
     [
         (
             ("ssh://a@192.0.2.1", "ssh://b@192.0.2.1:22"),
-            "the labs first and second share a machine, ssh://a@192.0.2.1",
+            "the labs first and second share a machine, 192.0.2.1:22",
         ),
         (("here", "here"), "the labs first and second share a machine, here"),
         (("ssh://192.0.2.1", "here"), "one of the lab second is this machine, which serves"),

@@ -21,8 +21,7 @@ from tandem.judge.measure import window
 from tandem.lab import observe
 from tandem.lab.laboratory import SHARED, shared
 from tandem.lab.prepare import prepare
-from tandem.probes import app_pool
-from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
+from tandem.probes.pools import AppPool, PoolCounters, PoolUse, parse
 from tandem.probes.toxiproxy import summary
 from tandem.record.request import Conditions
 from tandem.record.window import DbRtt
@@ -52,7 +51,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, str], PoolCo
     server = HTTPServer(("127.0.0.1", 0), Told)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    monkeypatch.setattr(app_pool, "PORT", server.server_port)
+    monkeypatch.setattr(probe_pools, "PORT", server.server_port)
 
     def read(status: int, body: str) -> PoolCounters | None:
         Told.status, Told.body = status, body.encode()
@@ -78,8 +77,8 @@ def test_an_application_that_does_not_answer_in_time_costs_only_the_figure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setattr(app_pool, "PORT", silent.getsockname()[1])
-        monkeypatch.setattr(app_pool, "TIMEOUT_S", 0.1)
+        monkeypatch.setattr(probe_pools, "PORT", silent.getsockname()[1])
+        monkeypatch.setattr(probe_pools, "TIMEOUT_S", 0.1)
         assert AppPool("127.0.0.1").read() is None
     assert AppPool("127.0.0.1").read() is None, "refused"
 

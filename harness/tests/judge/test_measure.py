@@ -31,7 +31,7 @@ from tandem.load.generator import Report
 from tandem.probes.disturbances import Disturbances
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.sampler import Counted, Probed, Sample, Series
-from tandem.probes.switches import ContextSwitches
+from tandem.probes.threads import ContextSwitches
 from tandem.record.window import DbRtt, Distance, Verdict, Window
 
 

@@ -16,8 +16,7 @@ from tandem.engine import stand_ins
 from tandem.engine.study import generators_of
 from tandem.errors import TandemError
 from tandem.lab import laboratory as laboratory_
-from tandem.lab.floor import ContainerFloor
-from tandem.lab.idle_window import NAME as SILENT
+from tandem.lab.floor import SILENT, ContainerFloor
 from tandem.lab.laboratory import Laboratory, Work, in_time
 from tandem.lab.live import View
 from tandem.lab.sites import ALONE

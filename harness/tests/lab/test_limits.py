@@ -1,4 +1,4 @@
-"""tandem.lab.limits: how many connections and threads a host can hold."""
+"""tandem.lab.prepare: how many connections and threads a host can hold."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tandem.errors import UsageError
 from tandem.hosts import HERE, Here, Host
-from tandem.lab.limits import (
+from tandem.lab.prepare import (
     PORTS,
     RESERVED_FILES,
     RESERVED_THREADS,

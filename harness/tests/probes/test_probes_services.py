@@ -8,7 +8,7 @@ import pytest
 from harness_places import ROOT
 
 from tandem.probes.haproxy import SLOTS, SLOTS_FROM_PORT, ProxyCounters, parse_csv, slot, slot_port
-from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
+from tandem.probes.pools import PgBouncer, PoolerCounters
 from tandem.probes.postgres import changes_setting, name_statements, normalise, read_queries
 from tandem.record.window import Statement
 

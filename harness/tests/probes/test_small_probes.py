@@ -15,14 +15,13 @@ from harness_samples import there
 
 from tandem.hosts import HERE, here
 from tandem.hosts.host import Usage
-from tandem.probes import connection_ends, sampler
-from tandem.probes.connection_ends import EndsOfConnections
+from tandem.probes import sampler, threads
 from tandem.probes.data_changes import tables_in
 from tandem.probes.disturbances import DisturbanceProbe, meter_cpus
 from tandem.probes.postgres import read_texts
 from tandem.probes.probe import BeforeAndAfter, uneven_s
 from tandem.probes.sampler import Prober, Sampler, Wrong
-from tandem.probes.switches import SwitchCounts, between
+from tandem.probes.threads import EndsOfConnections, SwitchCounts, between
 
 
 def seen_share(pauses_s: list[float], period_s: float, share: float) -> float:
@@ -63,8 +62,8 @@ class Counting:
 
 @pytest.mark.parametrize("broken", [False, True])
 def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
-    monkeypatch.setattr(connection_ends, "INTERVAL_S", 0.01)
-    monkeypatch.setattr(connection_ends, "SPAN_S", 0.05)
+    monkeypatch.setattr(threads, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(threads, "SPAN_S", 0.05)
     host: Any = Counting(broken)
     probe = EndsOfConnections(host, 1, [host.cgroup(2)], 3)
     probe.start()
@@ -80,8 +79,8 @@ def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyP
 
 def test_the_generators_busiest_thread() -> None:
     seen = {7: [(0.0, 1.0), (1.0, 1.5), (2.0, 2.0)], 8: [(0.0, 0.0), (2.0, 1.9)], 9: [(1.9, 5.0)]}
-    assert connection_ends.busiest(seen) == pytest.approx(0.95)
-    assert connection_ends.busiest({}) is None
+    assert threads.busiest(seen) == pytest.approx(0.95)
+    assert threads.busiest({}) is None
 
 
 def test_the_tables_of_every_statement_exist() -> None:

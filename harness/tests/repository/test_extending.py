@@ -152,8 +152,8 @@ def test_a_probe_is_three_files(copy: Copy) -> None:
     copy.edit(observe, listed, f"{listed}    load_average.LoadAverage,\n")
     copy.edit(
         observe,
-        "from tandem.probes.app_pool",
-        "from tandem.probes import load_average\nfrom tandem.probes.app_pool",
+        "from tandem.probes.pools",
+        "from tandem.probes import load_average\nfrom tandem.probes.pools",
     )
     copy.edit(
         "harness/tandem/record/window.py",

@@ -15,7 +15,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.record import selftest as result
 from tandem.record.outcome import Outcome
 from tandem.record.selftest import Selftest
-from tandem.selftest import registry, session, table
+from tandem.selftest import registry, session
 from tandem.selftest.models import Pause, lindley, mean_error, paced
 
 
@@ -144,7 +144,7 @@ def test_the_unit_class_alone_needs_no_engine(root: Path, tmp_path: Path) -> Non
     assert found.kind == "unit"
     names = {outcome.name for outcome in found.outcomes}
     assert len(names) == len(found.outcomes) == len(registry.units()), "each has a name of its own"
-    assert f"{len(found.outcomes)} of {len(found.outcomes)} checks hold" in table.sentence(found)
+    assert f"{len(found.outcomes)} of {len(found.outcomes)} checks hold" in session.sentence(found)
 
 
 def test_a_check_that_raises_has_not_passed(

@@ -13,7 +13,7 @@ from tandem.record.trial import WindowSpec
 from tandem.studies.reproduce.experiment import ExperimentPlan
 
 SILENT = "silent"
-"""The generator of idle rows: it opens connections and sends nothing (tandem.lab.idle_window)."""
+"""The generator of idle rows: it opens connections and sends nothing (tandem.lab.floor)."""
 IDLE_S = 6
 """Seconds for the estimate: opening thousands of silent connections, one after the other."""
 

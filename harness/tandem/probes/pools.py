@@ -1,0 +1,120 @@
+"""What pools of database connections tell of themselves: the application's own, at `GET /pool` (contract/README.md), and
+PgBouncer, on its admin console."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import psycopg
+from psycopg.rows import dict_row
+
+PORT = 8080
+NAMES = ("checkouts", "wait_us")
+TIMEOUT_S = 5
+"""Right after an overload the application may still be busy with what nobody waits for any more."""
+
+
+@dataclass(frozen=True)
+class PoolCounters:
+    checkouts: int
+    wait_us: int
+
+
+@dataclass(frozen=True)
+class PoolUse:
+    """The pool's counters just before and just after a load."""
+
+    before: PoolCounters
+    after: PoolCounters
+
+    @property
+    def wait_ms(self) -> float | None:
+        """Mean wait per checkout; None without any, or where the counters began anew in between."""
+        checkouts = self.after.checkouts - self.before.checkouts
+        wait_us = self.after.wait_us - self.before.wait_us
+        return wait_us / checkouts / 1e3 if checkouts > 0 and wait_us >= 0 else None
+
+
+class AppPool:
+    """Asks the application itself, on a connection that does not stay: one that does may keep a thread."""
+
+    def __init__(self, address: str) -> None:
+        """address: of the application's container."""
+        self._url = f"http://{address}:{PORT}/pool"
+
+    def read(self) -> PoolCounters | None:
+        """The counters since the application's start; None where it does not tell with these settings (404), or not in
+        time: that costs a window this figure and nothing else.
+
+        Raises httpx.HTTPStatusError with another status, KeyError for a body of another shape.
+        """
+        try:
+            answer = httpx.get(self._url, headers={"Connection": "close"}, timeout=TIMEOUT_S, trust_env=False)
+        except httpx.TransportError:
+            return None
+        if answer.status_code == 404:
+            return None
+        return parse(answer.raise_for_status().text)
+
+
+def parse(text: str) -> PoolCounters:
+    """Reads the body of `GET /pool`. Raises KeyError if it has another shape."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or any(type(found.get(name)) is not int for name in NAMES):
+        raise KeyError(f"GET /pool returned {text[:100]!r}")
+    return PoolCounters(*(found[name] for name in NAMES))
+
+
+DATABASE = "tandem"
+
+
+@dataclass(frozen=True)
+class PoolerCounters:
+    queries: int
+    wait_us: int
+    clients_waiting: int
+    servers_active: int
+
+
+class PgBouncer:
+    def __init__(self, address: str, password: str) -> None:
+        self._connection = psycopg.connect(
+            f"host={address} port=6432 dbname=pgbouncer user=postgres password={password} connect_timeout=2",
+            autocommit=True,
+            row_factory=dict_row,
+            prepare_threshold=None,
+        )
+
+    def _show(self, what: str) -> list[dict[str, Any]]:
+        # The console speaks the simple protocol only, which psycopg uses for a query without parameters.
+        return self._connection.execute(f"SHOW {what}".encode()).fetchall()
+
+    def read(self) -> PoolerCounters:
+        stats = next((row for row in self._show("STATS") if row["database"] == DATABASE), None)
+        pools = [row for row in self._show("POOLS") if row["database"] == DATABASE]
+        return PoolerCounters(
+            queries=int(stats["total_query_count"]) if stats else 0,
+            wait_us=int(stats["total_wait_time"]) if stats else 0,
+            clients_waiting=sum(int(row["cl_waiting"]) for row in pools),
+            servers_active=sum(int(row["sv_active"]) for row in pools),
+        )
+
+    def connected(self) -> Counter[str]:
+        """Address -> its connections right now, but for those of the harness itself."""
+        clients = [row for row in self._show("CLIENTS") if row["database"] == DATABASE]
+        return Counter(str(row["addr"]) for row in clients if row["user"] != "postgres")
+
+    def changed_settings(self) -> dict[str, str]:
+        """The settings that are not the program's own defaults."""
+        return {str(r["key"]): str(r["value"]) for r in self._show("CONFIG") if r["value"] != r["default"]}
+
+    def version(self) -> str:
+        return str(self._show("VERSION")[0]["version"])
+
+    def close(self) -> None:
+        self._connection.close()
