@@ -94,9 +94,8 @@ def doctor_(lab: LabName = None, as_json: Json = False) -> None:
 
 def _doctor_of(name: str, as_json: bool) -> None:
     lab = Catalog(ROOT).lab(name)
-    look = pkgutil.resolve_name(
-        "tandem.lab.examine_lab:look"
-    )  # what reaches other hosts is read by nobody else
+    # By its name: what reaches other hosts is read by nobody else.
+    look = pkgutil.resolve_name("tandem.lab.examine_lab:look")
     machines, links = look(lab, ROOT)
     found = fitness.checks(machines, links)
     fit = fitness.fit(lab, found, links)

@@ -28,7 +28,7 @@ from tandem.cli.options import (
     print_json,
 )
 from tandem.cli.shared import CONDITIONS, Asked, measuring
-from tandem.commands.session_labs import names_of_labs, raise_for, sessions_in
+from tandem.commands.session_labs import names_of_labs, sessions_in
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import FOLDER, SessionRecord, append
 from tandem.facts.statement import (
@@ -97,7 +97,8 @@ def _in_labs(
                 out.print(*beside_lines(beside(one.session, sessions)), sep="\n")
                 tell_places(RESULTS / FOLDER / f"{one.session.id}.json")
         out.print(fitted(statements_table(statements, sessions, keys), out))
-    raise_for(ended)
+    if told := [f"lab {one.lab}: {one.problem}" for one in ended if one.session is None]:
+        raise TandemError("\n".join(told))
     if any(one.status for one in ended):
         raise typer.Exit(1)
 

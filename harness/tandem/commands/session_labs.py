@@ -16,7 +16,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import HERE, Lab
 from tandem.cli.measure import CLIENT
 from tandem.cli.options import progress
-from tandem.errors import TandemError, UsageError
+from tandem.errors import UsageError
 from tandem.facts.session import SessionRecord
 
 COMMAND = (sys.executable, "-m", "tandem", "session")
@@ -106,9 +106,3 @@ def _watched(name: str, process: "subprocess.Popen[str]") -> LabSession:
         return LabSession(name, SessionRecord.model_validate_json(said.result()), None, status)
     except ValidationError:
         return LabSession(name, None, " ".join(problem) or f"it ended with status {status}", status)
-
-
-def raise_for(ended: Sequence[LabSession]) -> None:
-    """Raises TandemError where a lab's session was not appended, with what each of them said."""
-    if told := [f"lab {one.lab}: {one.problem}" for one in ended if one.session is None]:
-        raise TandemError("\n".join(told))

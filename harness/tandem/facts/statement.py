@@ -16,7 +16,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
-from tandem.facts.session import SessionMachine, SessionProgram, SessionRecord
+from tandem.facts.session import SessionMachine, SessionRecord
 from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
 
@@ -81,18 +81,14 @@ def key_of(record: SessionRecord, contrast: Contrast) -> Key:
         db_rtt_ms=record.db_rtt_ms,
         of_version=of.version,
         to_version=to.version,
-        of_settings=_settings(of),
-        to_settings=_settings(to),
+        of_settings=_sorted(of.settings if of.effective is None else of.effective),
+        to_settings=_sorted(to.settings if to.effective is None else to.effective),
         cgroup_version=record.machine.cgroup_version if MEMORY in contrast.metric else None,
     )
 
 
 def _sorted(settings: dict[str, str]) -> Settings:
     return tuple(sorted(settings.items()))
-
-
-def _settings(program: SessionProgram) -> Settings:
-    return _sorted(program.settings if program.effective is None else program.effective)
 
 
 def defaults_now(catalog: Catalog, implementation: str, placement: str) -> dict[str, str]:
@@ -315,13 +311,12 @@ def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
 
 
 def _apart(own: Key, key: Key) -> Iterator[str]:
-    for name, version, asked in (
+    versions = (
         (own.scenario, own.scenario_version, key.scenario_version),
         (own.of, own.of_version, key.of_version),
         (own.to, own.to_version, key.to_version),
-    ):
-        if version != asked:
-            yield f"{name} version {version}"
+    )
+    yield from (f"{name} version {had}" for name, had, now in versions if had != now)
     for name, had, now in (
         (own.of, own.of_settings, key.of_settings),
         (own.to, own.to_settings, key.to_settings),

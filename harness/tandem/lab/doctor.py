@@ -33,21 +33,20 @@ def _quiet(host: Host) -> list[Check]:
     time.sleep(WATCHED_S)
     now = host.read_cpu().since(before)
     steal, busy = now.steal_s / now.total_s, now.busy_s / now.total_s
-    if steal > STEAL_VOID:
-        stolen = Check(
-            "steal", "bad", f"{steal:.1%}", "the hypervisor takes so much that windows will be void"
-        )
-    elif steal > STEAL_WARN:
-        stolen = Check(
-            "steal", "limited", f"{steal:.1%}", "differences below 25 % mean nothing unless they are paired"
-        )
-    else:
-        stolen = Check("steal", "good", f"{steal:.1%}", "now; later bursts on shared hosts are recorded")
+    taken: State = "bad" if steal > STEAL_VOID else "limited" if steal > STEAL_WARN else "good"
+    stolen = {
+        "bad": "the hypervisor takes so much that windows will be void",
+        "limited": "differences below 25 % mean nothing unless they are paired",
+        "good": "now; later bursts on shared hosts are recorded",
+    }
     state: State = "limited" if busy > FOREIGN_WARN else "good"
     means = (
         "something else is running: stop it before you measure" if state == "limited" else "nothing else runs"
     )
-    return [stolen, Check("foreign CPU", state, f"{busy:.1%}", means)]
+    return [
+        Check("steal", taken, f"{steal:.1%}", stolen[taken]),
+        Check("foreign CPU", state, f"{busy:.1%}", means),
+    ]
 
 
 def _hiccups(host: Host) -> Check:

@@ -164,12 +164,12 @@ def table(squares: list[Square]) -> Table:
     for name in dict.fromkeys(square.implementation for square in squares):
         own = [square for square in squares if square.implementation == name]
         cells = {square.scenario: square.outcome for square in own}
-        out.add_row(name, *(_cell(cells[scenario]) for scenario in scenarios))
+        told = (
+            Text("–" if one is SquareOutcome.UNSUPPORTED else one, style=_STYLES.get(one, "red"))
+            for one in map(cells.__getitem__, scenarios)
+        )
+        out.add_row(name, *told)
     return out
-
-
-def _cell(outcome: SquareOutcome) -> Text:
-    return Text("–" if outcome is SquareOutcome.UNSUPPORTED else outcome, style=_STYLES.get(outcome, "red"))
 
 
 def reasons(squares: list[Square]) -> list[Text]:

@@ -274,7 +274,6 @@ def _distance(scene: Scene) -> Probe[Seen] | None:
 
 
 def _switches(scene: Scene) -> Probe[Seen]:
-    """How often each application's threads gave up their CPU."""
     groups = {label: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()}
     return BeforeAndAfter(
         lambda: {label: SwitchCounts.at(group) for label, group in groups.items()},

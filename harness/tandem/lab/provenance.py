@@ -87,10 +87,6 @@ def configuration(stack: Stack, host: Host) -> dict[str, str]:
     }
 
 
-def _toxiproxy(stack: Stack) -> str:
-    return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
-
-
 def second_opinions(stack: Stack) -> dict[str, str]:
     """Versions of the generators besides oha, where the image has them; wrk does so with a status of 1."""
     image = stack.variables.get("LOADGEN", "")
@@ -134,7 +130,7 @@ def environment(
         "psrecord": lambda: version("psrecord"),
     }
     if "faults" in images:
-        asked["toxiproxy"] = lambda: _toxiproxy(stack)
+        asked["toxiproxy"] = lambda: stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
     every = {**images, "app": str(stack.image("app").id)}
     # In parallel: nearly all of it is waiting for Docker's command line.
     with ThreadPoolExecutor() as side_by_side:

@@ -18,24 +18,14 @@ START_S = 60
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 
 
-def _ask_db(address: str) -> None:
-    dsn = f"host={address} dbname=tandem user=postgres password={ADMIN_PASSWORD} connect_timeout=2"
-    psycopg.connect(dsn).close()
-
-
-def _ask_pgbouncer(address: str) -> None:
-    PgBouncer(address, ADMIN_PASSWORD).close()
-
-
-def _ask_proxy(address: str) -> None:
-    httpx.get(f"http://{address}:8404/healthz", timeout=2).raise_for_status()
-
-
-def _ask_faults(address: str) -> None:
-    Toxiproxy(address).version()
-
-
-_ASK = {"db": _ask_db, "pgbouncer": _ask_pgbouncer, "proxy": _ask_proxy, "faults": _ask_faults}
+_DSN = f"host={{}} dbname=tandem user=postgres password={ADMIN_PASSWORD} connect_timeout=2"
+_ASK: dict[str, Callable[[str], object]] = {
+    "db": lambda address: psycopg.connect(_DSN.format(address)).close(),
+    "pgbouncer": lambda address: PgBouncer(address, ADMIN_PASSWORD).close(),
+    "proxy": lambda address: httpx.get(f"http://{address}:8404/healthz", timeout=2).raise_for_status(),
+    "faults": lambda address: Toxiproxy(address).version(),
+}
+"""Service -> a question at its address, which raises psycopg.Error or httpx.HTTPError while it does not answer."""
 
 
 def await_services(stack: Stack, services: list[str]) -> None:

@@ -65,8 +65,6 @@ class BeforeAndAfter[V, P]:
         return self._between(self._before[app], self._after[app]) if both else None
 
 
-# ---- looks while the load runs ----
-
 SPREAD = 0.3
 """The share of the mean by which a pause may be shorter or longer."""
 

@@ -57,9 +57,6 @@ def test_sessions_are_made_at_the_same_time_and_one_that_fails_ends_no_other(lab
     ]
     assert ended[1].problem == "host application cannot be reached: no answer within 10 s of its SSH server"
     assert (labs / "a.arguments").read_text() == "--lab a --json --seed=7 --untested"
-    with pytest.raises(TandemError, match=r"^lab b: host application cannot be reached"):
-        session_labs.raise_for(ended)
-    session_labs.raise_for([ended[0], ended[2]])
 
 
 def test_one_that_begins_after_the_other_has_ended_is_noticed(labs: Path) -> None:
@@ -77,7 +74,7 @@ def test_the_command_tells_all_and_fails_where_one_did(
     monkeypatch.setattr(command, "refuse_changed", lambda: None)
     monkeypatch.setattr(command, "refuse_untested", lambda untested: None)
     monkeypatch.setattr(command, "names_of_labs", lambda catalog, text: text.split(","))
-    with pytest.raises(TandemError, match="lab b"):
+    with pytest.raises(TandemError, match=r"^lab b: host application cannot be reached"):
         command.session(labs="a,b,c")
     said = capsys.readouterr()
     for lab, machine in (("a", MILAN), ("c", XEON)):

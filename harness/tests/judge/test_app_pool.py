@@ -21,6 +21,7 @@ from tandem.judge.measure import window
 from tandem.lab import observe
 from tandem.lab.laboratory import SHARED, shared
 from tandem.lab.prepare import prepare
+from tandem.probes import pools as probe_pools
 from tandem.probes.pools import AppPool, PoolCounters, PoolUse, parse
 from tandem.probes.toxiproxy import summary
 from tandem.record.request import Conditions

@@ -1,6 +1,9 @@
-"""tandem.lab.prepare: what may be asked for, and what a variant of a request is started with."""
+"""tandem.lab.prepare and provenance: a variant made ready, what a host can hold, and what is kept of all that."""
 
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,9 +11,23 @@ from harness_engine import request
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.errors import UsageError
-from tandem.hosts import Here
-from tandem.lab.prepare import check, prepare
+from tandem.errors import TandemError, UsageError
+from tandem.hosts import HERE, Here, Host
+from tandem.lab.images import PROGRAMS_FILE, identity, keep_programs
+from tandem.lab.prepare import (
+    PORTS,
+    RESERVED_FILES,
+    RESERVED_THREADS,
+    Limits,
+    check,
+    prepare,
+    read_limits,
+    refuse_on_any,
+    refuse_too_many,
+)
+from tandem.lab.provenance import LOCKS, TREES, hashes
+from tandem.lab.sites import ALONE, EngineSite, Local, Sites, as_role
+from tandem.lab.sources import has_changes
 from tandem.record.request import Conditions, Request, Variant
 
 
@@ -137,3 +154,179 @@ def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(
     [length] = made.case.answers.lengths()
     [asked_for] = prepare(real, wanted, wanted.variants[0], tmp_path).case.answers.lengths()
     assert length == asked_for
+
+
+class TwoHosts(Sites):
+    """A generator's host and the application's."""
+
+    def __init__(self, generator: Here, application: Here) -> None:
+        self.places = {"loadgen": generator, "app": application}
+
+    def of(self, service: str) -> EngineSite:
+        role = as_role(service)
+        return AHost(role, "192.0.2.1", of=self.places[role])
+
+
+@dataclass(frozen=True)
+class AHost(Local):
+    """A place on a lab's network."""
+
+    of: Host = HERE
+
+    @property
+    def host(self) -> Host:
+        return self.of
+
+
+def host_with(threads: int, folder: Path) -> Here:
+    """One whose kernel gives so many; open files are this machine's."""
+    for name in ("kernel/threads-max", "kernel/pid_max", "vm/max_map_count"):
+        (folder / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / "sys" / name).write_text(f"{2 * threads + RESERVED_THREADS}\n")
+    return Here(proc=folder)
+
+
+def test_in_a_lab_each_host_has_limits_of_its_own(tmp_path: Path) -> None:
+    few, many = host_with(1_000, tmp_path / "few"), host_with(20_000, tmp_path / "many")
+    refuse_on_any(500, 5_000, 1, TwoHosts(few, many))
+    with pytest.raises(UsageError, match=r"host app: a thread for each of 5,000 connections"):
+        refuse_on_any(500, 5_000, 1, TwoHosts(many, few))
+    fits = read_limits(HERE).connections
+    with pytest.raises(UsageError, match=rf"host loadgen: {fits + 1:,} connections do not fit"):
+        refuse_on_any(fits + 1, 0, 1, TwoHosts(many, many))
+    with pytest.raises(UsageError, match=rf"host app: {fits + 1:,} connections do not fit"):
+        refuse_on_any(fits + 1, 0, 2, TwoHosts(many, many))
+    with pytest.raises(UsageError, match=rf"^{fits + 1:,} connections do not fit"):
+        refuse_on_any(fits + 1, 0, 1, ALONE)
+
+
+def test_what_fits() -> None:
+    assert Limits(20_000, 0).connections == 20_000 - RESERVED_FILES
+    assert Limits(10**6, 0).connections == PORTS, "one address has so many source ports"
+    assert Limits(10, 0).connections == 0
+    refuse_too_many(19_900, Limits(20_000, 0))
+    with pytest.raises(UsageError):
+        refuse_too_many(19_901, Limits(20_000, 0))
+
+
+def test_the_hosts_own_limits(tmp_path: Path) -> None:
+    for name, value in (
+        ("kernel/threads-max", 50_000),
+        ("kernel/pid_max", 32_768),
+        ("vm/max_map_count", 65_530),
+    ):
+        (tmp_path / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / "sys" / name).write_text(f"{value}\n")
+    host = Here(proc=tmp_path)
+    assert read_limits(host).threads == 30_768
+    (tmp_path / "sys/vm/max_map_count").write_text("8000\n")
+    assert read_limits(host).threads == 4_000
+    assert read_limits(HERE).open_files > 0
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in (
+        *("contract/a.sql", "contract/tests/b.py", "common/python/src/a.py", "common/rust/src/a.rs"),
+        *("rust-async/Cargo.lock", "node/package-lock.json"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def test_every_lock_file_and_tree_of_this_repository_has_a_hash(root: Path) -> None:
+    found = hashes(root)
+    locks = {f.relative_to(root).as_posix() for name in LOCKS for f in root.glob(f"*/{name}")}
+    assert locks >= {
+        "rust-async/Cargo.lock",
+        "python-sync/uv.lock",
+        "node/package-lock.json",
+        "harness/uv.lock",
+    }
+    assert locks | {f"{tree}/" for tree in TREES} <= found.keys()
+    assert {len(value) for value in found.values()} == {64}
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ("contract/tests/b.py", {"contract/"}),
+        ("contract/a.sql", {"contract/"}),
+        ("rust-async/Cargo.lock", {"rust-async/Cargo.lock"}),
+        ("common/python/src/a.py", {"common/python/"}),
+        # What tools leave behind changes nothing.
+        ("contract/__pycache__/a.pyc", set()),
+        ("contract/tests/.pytest_cache/x", set()),
+    ],
+)
+def test_a_changed_byte_changes_one_hash(tree: Path, changed: str, named: set[str]) -> None:
+    before = hashes(tree)
+    (tree / changed).parent.mkdir(parents=True, exist_ok=True)
+    (tree / changed).write_text("other")
+    after = hashes(tree)
+    assert {name for name in before if before[name] != after[name]} == named
+
+
+def test_a_renamed_file_changes_the_hash(tree: Path) -> None:
+    before = hashes(tree)
+    (tree / "contract/a.sql").rename(tree / "contract/c.sql")
+    assert hashes(tree)["contract/"] != before["contract/"]
+
+
+def test_results_are_no_change_of_the_sources(tree: Path) -> None:
+    assert has_changes(tree) is None, "no repository"
+    own = ("git", "-C", str(tree), "-c", "user.name=t", "-c", "user.email=t@t")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
+        subprocess.run([*own, *command], check=True)
+    (tree / "results").mkdir()
+    (tree / "results/result.json").write_text("{}")
+    assert has_changes(tree) is False
+    (tree / "contract/a.sql").write_text("other")
+    assert has_changes(tree) is True, "the control"
+
+
+# ---- programs ----
+
+
+def image(**changes: Any) -> Any:
+    """As python_on_whales tells of one."""
+    config: dict[str, Any] = {
+        "entrypoint": None,
+        "cmd": ["start"],
+        "env": ["A=1"],
+        "working_dir": Path("/"),
+        "user": "app",
+        "labels": {},
+    }
+    layers = changes.pop("layers", ["sha256:1", "sha256:2"])
+    return SimpleNamespace(
+        id="sha256:0", root_fs=SimpleNamespace(layers=layers), config=SimpleNamespace(**{**config, **changes})
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"labels": {"com.docker.compose.project": "tandem"}}, True),
+        ({"layers": ["sha256:1"]}, False),
+        ({"cmd": ["other"]}, False),
+        ({"env": ["A=2"]}, False),
+        ({"user": "root"}, False),
+    ],
+)
+def test_what_runs_is_the_program(change: dict[str, Any], same: bool) -> None:
+    assert (identity(image(**change)) == identity(image())) is same
+
+
+def test_a_folder_goes_on_with_the_same_programs_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    for programs in ({"db": "1", "node": "2"}, {"node-debug": "3"}, {"db": "1", "node-debug": "3"}):
+        keep_programs(folder, programs)
+    assert [path.name for path in folder.iterdir()] == [PROGRAMS_FILE]
+    with pytest.raises(TandemError, match=r"other programs: node changed since[^$]*without --resume"):
+        keep_programs(folder, {"db": "1", "node": "3"})
+    keep_programs(folder, {"db": "1", "node": "2"})  # the refused one is not kept
+    (folder / PROGRAMS_FILE).write_text('{"db":')
+    with pytest.raises(TandemError, match="cannot be read"):
+        keep_programs(folder, {"db": "1"})
