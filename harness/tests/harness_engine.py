@@ -20,6 +20,7 @@ from tandem.engine.run import Session, drive
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError
 from tandem.judge.judge import verdict as verdict_of
+from tandem.lab.live import View
 from tandem.lab.visit import Visit
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Environment, Result
@@ -308,17 +309,18 @@ def scripted(spec: TrialSpec) -> Windows:
         yield window
 
 
-class Quiet:
-    """A view that keeps what it is told."""
+class Quiet(View):
+    """A view that keeps the notes that it is told."""
 
     def __init__(self) -> None:
+        super().__init__(Console(quiet=True))
         self.said: list[str] = []
 
     def note(self, text: str) -> None:
         self.said.append(text)
 
-    def __getattr__(self, _: str) -> Any:
-        return lambda *arguments: None
+    def trial(self, title: str) -> None: ...
+    def phase(self, name: str, expected_s: float | None) -> None: ...
 
 
 @dataclass

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from harness_nested import AHEAD_S, NestedHost, NestedLab, nested, run
-from python_on_whales import DockerClient, DockerException
+from python_on_whales import DockerException
 
 from tandem.errors import TandemError
 from tandem.hosts import docker
@@ -201,7 +201,7 @@ def test_a_host_that_is_lost_in_the_midst_of_a_copy_is_told(
     try:
         remove_images(engine)
         with ThreadPoolExecutor(1) as thread:
-            copying = thread.submit(engine.send, AGENT_IMAGE, DockerClient())
+            copying = thread.submit(engine.send, AGENT_IMAGE)
             time.sleep(0.3)
             assert not copying.done(), "there was no midst"
             lost(host)

@@ -139,12 +139,12 @@ def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, t
     wanted = request(settings={"DB_POOL_MAX": "7", "DB_RESET": "0", "WORKERS": "3"})
     default = real.settings["DB_POOL_MAX"].default
     null = prepare(real, wanted, stand_ins.variant("null"), tmp_path)
-    assert (null.settings["WORKERS"], null.stack.variables["DB_POOL_MAX"]) == ("3", default)
+    assert (null.case.settings["WORKERS"], null.stack.variables["DB_POOL_MAX"]) == ("3", default)
     database = prepare(real, wanted, stand_ins.variant("database"), tmp_path)
     assert database.case.scenario.name == "recipes"
-    assert database.settings["DB_POOL_MAX"] == "7", "pgbench has as many connections as the applications"
+    assert database.case.settings["DB_POOL_MAX"] == "7", "pgbench has as many connections as the applications"
     without = prepare(real, request(), stand_ins.variant("database"), tmp_path)
-    assert without.settings["DB_POOL_MAX"] == default
+    assert without.case.settings["DB_POOL_MAX"] == default
     with pytest.raises(UsageError, match="WORKERS must be a whole number"):
         prepare(real, request(settings={"WORKERS": "0"}), stand_ins.variant("null"), tmp_path)
 

@@ -51,7 +51,7 @@ def links(network: Between | None = NETWORK, problem: str | None = None) -> list
     return [Link(*pair, tuple(used), network, problem) for pair, used in lab().links().items()]
 
 
-def states(found: list[Check]) -> dict[tuple[str, str], str]:
+def states(found: list[Check]) -> dict[tuple[str | None, str], str]:
     return {(one.about, one.name): one.state for one in found if one.state != "good"}
 
 
