@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
@@ -45,6 +44,7 @@ from tandem.record.window import Verdict
 from tandem.report.fit import fitted
 from tandem.report.sessions import beside_lines, statements_table
 from tandem.studies.compare.conclusions import METRICS
+from tandem.studies.compare.options import CompareOptions
 from tandem.studies.compare.session import may_be_appended, session_of
 from tandem.studies.compare.study import Compare
 
@@ -95,7 +95,6 @@ def session(
         return
     refuse_changed()
     refuse_untested(untested)
-    groups: list[JsonValue] = [[*group] for group in statements.groups]
     asked = replace(
         asked,
         scenario=statements.scenario,
@@ -105,8 +104,8 @@ def session(
     )
     variants = [Variant(label=name, implementation=name) for name in statements.implementations]
     # Each pair at rates of its own: those at which it is compared where nobody else takes part.
-    pairs: list[JsonValue] = [[*pair] for pair in statements.pairs]
-    request = asked.request(Compare.name, catalog, variants, {"groups": groups, "pairs": pairs})
+    options = CompareOptions.of(groups=statements.groups, pairs=statements.pairs)
+    request = asked.request(Compare.name, catalog, variants, options.as_options())
     request = request.model_copy(update={"title": "session"})
     result, journal = make(Compare, request, asked.resume, asked.as_json)
     if why := may_be_appended(result):

@@ -142,6 +142,8 @@ class Concluded[C: Conclusions](Part):
     findings: list[Finding] = Field(default_factory=list)
     """What else a reader has to know."""
     conclusions: C
+    headline: str = ""
+    """The main figure in a few words, for lists of results."""
     variants: list[Variant] | None = None
     """What trials and estimates name, where that is more than the study's variants."""
     complete: bool = False

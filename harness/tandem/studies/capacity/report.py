@@ -1,7 +1,5 @@
 """How a capacity is told. Pure: a result in, renderables out."""
 
-from typing import Any
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -11,7 +9,6 @@ from tandem.record.result import Result
 from tandem.record.window import Times, Verdict
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
-from tandem.studies.capacity.search import Slo
 from tandem.wording import limited_by, number
 
 NOTHING = "above it, no resource was exhausted on average: only the objective was not met"
@@ -144,9 +141,3 @@ def report(result: Result[CapacityFound]) -> RenderableType:
         *([settings(result)] if result.environments else []),
         spent(result),
     )
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """The capacity. conclusions: as result.json has them."""
-    slo, capacity_rps = Slo.model_validate(conclusions["slo"]), conclusions["estimates"][0]["mean"]
-    return f"{rate(capacity_rps if capacity_rps is None else round(capacity_rps))} with {slo}"

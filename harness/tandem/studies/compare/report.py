@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -20,8 +19,9 @@ from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent, table
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
-from tandem.studies.compare.detecting import PILOT, percent
-from tandem.wording import ROLES, limited_by, number, ratio_with_interval
+from tandem.studies.compare.detecting import PILOT
+from tandem.studies.compare.pictures import pictures
+from tandem.wording import ROLES, limited_by, number, percent, ratio_with_interval
 
 COLUMNS = {
     TOTAL: ("total CPU, alone and at full load", "µs/request"),
@@ -309,22 +309,19 @@ def report(result: Result[Compared]) -> RenderableType:
         lines += [
             Text(f"the session is {found.session}: {reason}", style="bold red") for reason in result.reasons
         ]
-    lines.append(spent(result))
-    return Group(*lines)
+    return Group(*lines, spent(result), *pictures(found))
 
 
-def headline(conclusions: dict[str, Any]) -> str:
-    """The named metric of each variant. conclusions: as result.json has them."""
-    reference = conclusions["reference"]
-    name = conclusions.get("primary") or GOODPUT
+def headline(found: Compared) -> str:
+    """The named metric of each variant."""
+    name = found.primary or GOODPUT
     parts = [
-        f"{one['of']} {ratio_with_interval(one['ratio'], one['interval'])}, {one['word']}"
-        for one in conclusions["contrasts"]
-        if (one["metric"], one["to"]) == (name, reference) and one["of"] != second(reference)
-        if one["ratio"] is not None
+        f"{one.of} {ratio_with_interval(one.ratio, one.interval)}, {one.word}"
+        for one in found.contrasts
+        if (one.metric, one.to) == (name, found.reference) and one.of != second(found.reference)
+        if one.ratio is not None
     ]
     if not parts:
         return ""
-    control = conclusions.get("control")
-    failed = "; the control failed" if control and control["verdict"] == "failed" else ""
-    return f"{name.removesuffix('_rps')} against {reference}: {'; '.join(parts)}{failed}"
+    failed = "; the control failed" if found.control and found.control.verdict == "failed" else ""
+    return f"{name.removesuffix('_rps')} against {found.reference}: {'; '.join(parts)}{failed}"

@@ -1,7 +1,6 @@
 """A cross-check for people. Pure."""
 
 from statistics import fmean
-from typing import Any
 
 from rich.console import Group
 from rich.text import Text
@@ -39,8 +38,3 @@ def report(result: Result[CrossChecked]) -> Group:
     verdict = Text(f"the generators: {found.word}", style=_STYLES[found.word])
     notes = (Text(note, style="dim"), verdict, *map(Text, found.reasons))
     return Group(out, *notes, spent(result), *findings(result))
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """The word. conclusions: as result.json has them."""
-    return f"the generators: {conclusions['word']}, {conclusions['pairs']} pairs"

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
-from tandem.engine import deciding
+from tandem.engine.blocks import Blocks
+from tandem.engine.deciding import INTERVAL_LEAST, warn_of_too_few
 from tandem.engine.findings import together
 from tandem.engine.grid import Grid
 from tandem.errors import UsageError
@@ -15,7 +16,6 @@ from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
-from tandem.studies.crossover import pictures as drawn
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
 from tandem.studies.crossover.grid import (
@@ -33,10 +33,7 @@ class Crossover(Grid[Crossed]):
 
     name = "crossover"
     kind = Crossed
-    whole = "each of its cells is a pair of both variants"
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
-    pictures = staticmethod(drawn.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -84,15 +81,11 @@ class Crossover(Grid[Crossed]):
             groups.setdefault(key, {}).update({one.label: None for one in pair})
         return [list(own) for own in groups.values()]
 
-    def ahead(self, expected_s: float) -> list[str]:
-        return deciding.too_few(
-            self.asked.rounds,
-            deciding.INTERVAL_LEAST,
-            "rounds",
-            expected_s,
-            "say who wins in any cell",
-            "--rounds 3",
+    def plan(self) -> Blocks:
+        warn_of_too_few(
+            self.tell, self.rounds, INTERVAL_LEAST, "rounds", "say who wins in any cell", "--rounds 3"
         )
+        yield from super().plan()
 
     # ---- afterwards ----
 
@@ -115,7 +108,8 @@ class Crossover(Grid[Crossed]):
             predictions=self._predictions(found),
         )
         crossed.meetings = meetings(crossed)
-        return together(trials, all(cell.interval is not None for cell in crossed.contrasts), crossed)
+        known = all(cell.interval is not None for cell in crossed.contrasts)
+        return together(trials, known, crossed, tables.headline(crossed))
 
     def _predictions(self, found: Mapping[str, OfVariant]) -> list[Prediction]:
         """Of each variant in each cell, from its own windows at the shortest wait, where CPU time is most of it."""

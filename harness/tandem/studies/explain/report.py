@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -10,13 +9,11 @@ from rich.text import Text
 
 from tandem.analysis.cost import APP
 from tandem.analysis.stack import OFF
-from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.parts import conditions_line, ending, settings, table
 from tandem.studies.explain.conclusions import Cell, Crossing, Explained, Explanation, FactorShare, noise
-from tandem.studies.explain.pictures import FILE
+from tandem.studies.explain.pictures import FILE, pictures
 from tandem.wording import limited_by, number, times
 
 NONE = {
@@ -70,11 +67,9 @@ def _behind(own: FactorShare) -> str:
     return f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
 
 
-def headline(conclusions: dict[str, Any]) -> str:
-    """Of a list of results."""
-    gaps = [Contrast.model_validate(one) for one in conclusions["contrasts"]]
-    gap = next((one for one in gaps if one.metric == GOODPUT), None)
-    pair = f"{conclusions['b']} against {conclusions['a']}"
+def headline(told: Explained) -> str:
+    """The gap in goodput."""
+    gap, pair = told.gap(), f"{told.b} against {told.a}"
     if gap is None:
         return f"{pair}: not explained"
     return f"{pair}: {times(gap.ratio)}{', within noise' if noise(gap) else ''}"
@@ -219,4 +214,4 @@ def report(result: Result[Explained]) -> Group:
             " its own windows counted (docs/reference/crossover-and-advice.md)"
         )
     parts += [Text(note, style="dim") for note in notes]
-    return Group(*parts, *ending(result), settings(result))
+    return Group(*parts, *ending(result), settings(result), *pictures(told))

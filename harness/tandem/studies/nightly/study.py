@@ -39,19 +39,13 @@ class Nightly(Study[Conclusions]):
 
     name = "nightly"
     kind = Conclusions
-    whole = "its budget is shared by all series"
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         if self.timing.compare is None:
             raise UsageError(f"the plan {self.timing.name} has no table [compare]")
         self.pairing = self.timing.compare
-
-    @property
-    def looks_at_ceilings(self) -> bool:
-        return False  # no rate is published
 
     @property
     def variants(self) -> list[Variant]:
@@ -116,17 +110,14 @@ class Nightly(Study[Conclusions]):
             windows=[*windows, all_at_once(pairing, labels, pairing.duet_s or DUET_S)],
         )
 
-    def ahead(self, expected_s: float) -> list[str]:
-        each = len(self.outline()) / len(self.request.variants)
-        return [
-            f"one night decides nothing: it has time for {each:.0f} blocks of each, and a series is not judged in its first"
-            f" {LEARNED} nights"
-        ]
-
     def plan(self) -> Blocks:
         """Until the budget is spent, by the time that the trials took. A void block is not made again: the next pass is as
         good, and the budget holds."""
-        budget_s = self._budget_s
+        each, budget_s = len(self.outline()) / len(self.request.variants), self._budget_s
+        self.tell(
+            f"one night decides nothing: it has time for {each:.0f} blocks of each, and a series is not judged in its first"
+            f" {LEARNED} nights"
+        )
         spent_s, longest_s = 0.0, 0.0
         for number, spec in enumerate(self._specs()):
             once_each = number < len(self.request.variants)

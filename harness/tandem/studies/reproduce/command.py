@@ -31,8 +31,7 @@ from tandem.studies.reproduce.experiment import (
     PlanName,
     pick,
     plan_named,
-    read_all,
-    read_claims,
+    read_everything,
 )
 from tandem.studies.reproduce.files import check_space, counts_files, scaled
 from tandem.studies.reproduce.rows import ExperimentRows
@@ -75,7 +74,7 @@ def reproduce_(
     as_json: Json = False,
 ) -> None:
     """Run a published experiment again: our result beside the published one, and the outcome of each claim."""
-    catalog, experiments = Catalog(ROOT), read_all(ROOT) | read_claims(ROOT)
+    catalog, experiments = Catalog(ROOT), read_everything(ROOT)
     if experiment == LIST:
         _list(catalog, experiments, as_json)
         return

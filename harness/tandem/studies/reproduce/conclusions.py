@@ -258,7 +258,9 @@ def conclude(
     ordered = [one for own in by_row.values() for one in own]
     measured = [row_found(row, by_row[row.label]) for row in rows]
     found = list(claims_found(experiment, {row.label: row for row in rows}, ordered))
+    stand = sum(one.found.word == "stands" for one in found)
     return Concluded(
+        headline=f"{stand} of {len(found)} claims stand",
         verdict=whole(starts, measured, ordered),
         reasons=reasons(ordered),
         conclusions=Reproduced(

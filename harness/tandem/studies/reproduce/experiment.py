@@ -208,6 +208,11 @@ def read_claims(root: Path) -> dict[str, Experiment]:
     return found
 
 
+def read_everything(root: Path) -> dict[str, Experiment]:
+    """Every experiment and every claim, by name. Raises UsageError."""
+    return read_all(root) | read_claims(root)
+
+
 def pick(experiments: dict[str, Experiment], name: str) -> Experiment:
     """The experiment of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
     if name.endswith(".toml"):

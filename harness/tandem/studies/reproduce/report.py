@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import batched
-from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -167,12 +166,6 @@ def judgement(found: Reproduced) -> str:
     told = f"“{found.title}”: of its {len(found.claims)} statements {counted(found.contrasts)}"
     became = next(one for word, (one, _) in WORDS.items() if word == first.word)
     return f"{told}. The first {became}: {ratio_text(first)}"
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """The main figure, for lists of results. conclusions: as result.json has them."""
-    stand = sum(contrast["word"] == "stands" for contrast in conclusions["contrasts"])
-    return f"{stand} of {len(conclusions['contrasts'])} claims stand"
 
 
 # ---- all of it ----

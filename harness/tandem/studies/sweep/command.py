@@ -30,5 +30,5 @@ def sweep(
     """Measure implementations at each value of one setting: the peak, where it begins, and the loss beyond it."""
     swept = parse_over(over)
     asked = replace(asked, scenario=scenario or (WAIT_SCENARIO if swept.axis == "wait" else asked.scenario))
-    options = SweepOptions.of(swept, rounds)
+    options = SweepOptions(axis=swept.axis, values=[*swept.values], rounds=rounds).as_options()
     asked.measure(Sweep, asked.request(Sweep.name, Catalog(cli.ROOT), cli.read_variants(variants), options))

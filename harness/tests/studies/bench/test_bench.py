@@ -14,6 +14,7 @@ from harness_engine import (
     request,
     result_of,
     session,
+    told_before,
     trial_spec,
 )
 from harness_places import ROOT
@@ -80,7 +81,7 @@ def test_what_a_plan_cannot_decide_is_told_before_it_starts(
     assert told.startswith("3 blocks cannot show that two variants differ: that takes 6 (--plan nightly)")
     assert view.said.index(told) < view.said.index(next(line for line in view.said if "/s" in line))
     for enough in (ASKED, request("node", plan="quick")):
-        [first] = Bench(real, enough).ahead(1000.0)
+        [first] = told_before(Bench(real, enough))
         assert first.startswith("the first figure comes after about")
 
 
@@ -119,7 +120,7 @@ def test_a_bench_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest.M
     # The block was made again: both are there once more, and each counts once.
     assert result.trials == {Verdict.OK: 7, Verdict.VOID: 1}
     assert [one.n for one in rates] == [3, 3]
-    assert Bench.headline(result.conclusions.model_dump(mode="json")) == "rust-async 1,000/s, node 1,000/s"
+    assert result.headline == "rust-async 1,000/s, node 1,000/s"
 
 
 def test_the_worst_variant_gives_the_verdict(real: Catalog) -> None:

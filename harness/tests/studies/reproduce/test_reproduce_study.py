@@ -18,6 +18,7 @@ from tandem.cli.options import app
 from tandem.engine.conclude import conclude
 from tandem.engine.journal import Journal
 from tandem.engine.run import run
+from tandem.engine.study import held
 from tandem.errors import TandemError, UsageError
 from tandem.lab.visit import Windows
 from tandem.record.result import Baselines, Result
@@ -25,7 +26,7 @@ from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
 from tandem.report.markdown import of_result
-from tandem.studies.registry import read_folder
+from tandem.studies.registry import part_of, read_folder
 from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
@@ -117,11 +118,17 @@ def test_a_block_holds_what_claims_compare_and_nothing_else(plan: PlanName, real
 
 def test_a_part_has_the_rows_that_share_its_starts(real: Catalog) -> None:
     study = asked(real, "hyper-delay", "full")
-    part = Reproduce(real, Reproduce.only(real, study.request, ["async1, 200 ms"]))
+    part = Reproduce(real, part_of(real, study.request, ["async1, 200 ms"]))
     assert set(part.rows.rows) == {"async1, 20 ms", "async1, 200 ms", "async1, 1000 ms"}
     assert [variant.label for variant in part.variants] == ["async1, 20 ms"]
     with pytest.raises(UsageError, match="no row 'async1, 201 ms'"):
-        Reproduce.only(real, study.request, ["async1, 201 ms"])
+        part_of(real, study.request, ["async1, 201 ms"])
+
+
+def test_a_thread_for_each_connection_is_asked_of_a_host(real: Catalog) -> None:
+    found = held(asked(real, "cpp-connections", "full"))
+    assert found[0] == (10_000, 10_064)
+    assert (10_000, 0) in found, "the async ones have a number of their own"
 
 
 # ---- the order of things ----
@@ -172,7 +179,7 @@ def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
 @pytest.fixture
 def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs the experiment `waiting` at a place: the result and the journal."""
-    monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting()})
+    monkeypatch.setattr(study_, "read_everything", lambda root: {"waiting": waiting()})
 
     def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
         request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
@@ -252,7 +259,7 @@ def test_what_was_asked_for_is_not_made_of_another_definition(
 ) -> None:
     request = request_for(real, "waiting", waiting(), "smoke", 2, 7)
     Reproduce(real, request)
-    monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting((20, 100))})
+    monkeypatch.setattr(study_, "read_everything", lambda root: {"waiting": waiting((20, 100))})
     with pytest.raises(UsageError, match="has changed since"):
         Reproduce(real, request)
 
