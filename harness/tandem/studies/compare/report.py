@@ -1,7 +1,7 @@
 """The tables of a comparison. Pure: a result in, renderables out."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import fmean
 
 from rich.console import Group, RenderableType
@@ -17,7 +17,8 @@ from tandem.facts.metric import GOODPUT, OFFERED, P99, metric
 from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.parts import ceilings, conditions_line, findings, settings, spent, table
+from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
+from tandem.report.table import texts
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.detecting import PILOT
 from tandem.studies.compare.pictures import pictures
@@ -166,13 +167,6 @@ def _with_ratio(found: Compared, label: str, name: str, digits: int) -> str:
     return f"{figure}; {told(one) if name in TAILS else ratio_with_interval(one.ratio, one.interval)}"
 
 
-def _filled(title: str, rows: Sequence[Sequence[str]], *heads: str) -> Table:
-    out = table(title, *heads, left=heads[:1])
-    for cells in rows:
-        out.add_row(*cells)
-    return out
-
-
 def curves(found: Compared) -> list[Table]:
     """A table for each of TOGETHER: a line for each variant, a column for each rate. Full load, where each has a rate of its own,
     is the last one of a cost."""
@@ -199,7 +193,7 @@ def curves(found: Compared) -> list[Table]:
         if columns:
             title, unit = COLUMNS[next(iter(columns))]
             title = f"{title.partition(',')[0]} at equal rates, {unit}; shares of what the slowest reaches"
-            out.append(_filled(title, rows, "variant", *columns.values()))
+            out.append(texts(title, rows, "variant", *columns.values(), left=("variant",)))
     return out
 
 
@@ -212,7 +206,7 @@ def by_role(found: Compared) -> list[Table]:
     keys = [key for key in heads if any(found.mean(label, key) is not None for label in labels)]
     rows = [[label, *(number(found.mean(label, key)) for key in keys)] for label in labels]
     title = "CPU of each role at full load, µs/request"
-    return [_filled(title, rows, "variant", *(heads[key] for key in keys))]
+    return [texts(title, rows, "variant", *(heads[key] for key in keys), left=("variant",))]
 
 
 def _title(result: Result[Compared], metric: str) -> str:

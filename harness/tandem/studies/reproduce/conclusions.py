@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from tandem.analysis.ratios import Ratio, t_interval
-from tandem.record.conclusion import Contrast, Coordinates, Estimate
+from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.part import Number, Part
 from tandem.record.result import Concluded, Conclusions, Publication
 from tandem.record.window import Verdict
@@ -36,6 +36,11 @@ class RowFound(Part):
     reasons: list[str] = Field(default_factory=list)
     """Why trials do not count."""
     warnings: list[str] = Field(default_factory=list)
+
+    @property
+    def position(self) -> Position:
+        """Where its estimates stand."""
+        return Position(self.variant, self.coordinates)
 
 
 class ClaimFound(Part):
@@ -95,26 +100,6 @@ class Reproduced(Conclusions):
     def judged(self) -> list[JudgedClaim]:
         """The claims with their contrasts."""
         return [JudgedClaim(*both) for both in zip(self.claims, self.contrasts, strict=True)]
-
-
-def row_of(found: Reproduced, label: str) -> RowFound:
-    """Raises KeyError for a row that there is not."""
-    return {row.label: row for row in found.rows}[label]
-
-
-def estimates_of(found: Reproduced, label: str) -> dict[str, Estimate]:
-    """The estimates of a row, by metric: measured and published figures."""
-    row = row_of(found, label)
-    named = row.variant, row.coordinates
-    return {one.metric: one for one in found.estimates if (one.variant, one.coordinates) == named}
-
-
-def figure_of(found: Reproduced, row: str, name: str) -> float:
-    """The mean of a figure of a row. Raises KeyError for a row or a figure that there is not."""
-    mean = estimates_of(found, row)[name].mean
-    if mean is None:
-        raise KeyError(name)
-    return mean
 
 
 # ---- from trials ----
