@@ -1,7 +1,7 @@
 """The record of a study, one schema for all of them: result.json. Its trials stand beside it."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer
 
@@ -89,6 +89,13 @@ class Baselines(Part):
     """What the harness's self-test said of the harness that day."""
 
 
+class Described(Protocol):
+    """What has the texts of a publication."""
+
+    @property
+    def published_host(self) -> str: ...
+
+
 class Publication(Part):
     """A published experiment, or a claim that people quote."""
 
@@ -105,6 +112,13 @@ class Publication(Part):
     """Of a quoted claim: what would have to be seen."""
     sentence: str
     """What changed when it was measured again, and whether the conclusion stands; empty until somebody wrote it."""
+
+    @classmethod
+    def of(cls, name: str, described: "Described") -> Self:
+        """What an experiment, or the conclusions about one, says of its publication."""
+        same = ("title", "origin", "source", "hypothesis", "sentence")
+        told = {one: getattr(described, one) for one in same}
+        return cls(name=name, host=described.published_host, **told)
 
 
 class Conclusions(Part):

@@ -1,4 +1,4 @@
-"""The studies. A further one is a folder beside this file, with study.py and command.py, and a line here."""
+"""The studies. A further one is a folder beside this file, with study.py and command.py."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,18 +28,7 @@ from tandem.record.store import PACKED, RESULT, read_model, read_trials
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 
-FOLDERS = (
-    "bench",
-    "compare",
-    "capacity",
-    "sweep",
-    "crossover",
-    "explain",
-    "ceiling",
-    "crosscheck",
-    "reproduce",
-    "nightly",
-)
+FOLDERS = sorted(file.parent.name for file in Path(__file__).parent.glob("*/study.py"))
 
 
 def _kinds_in(folder: str) -> Iterator[type[Study[Any]]]:

@@ -26,11 +26,6 @@ from tandem.studies.registry import of_today, read_folder
 ASKED = request("rust-async", "node", plan="smoke")
 
 
-@pytest.fixture(autouse=True)
-def _room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
-
-
 def measured(catalog: Catalog, results: Path, asked: Request = ASKED, **lab: Any) -> Path:
     return run(Bench, asked, session(catalog, results, FakeLab(**lab)))[1].folder
 

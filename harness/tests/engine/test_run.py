@@ -26,7 +26,6 @@ from tandem.engine.blocks import Blocks
 from tandem.engine.run import run, summary
 from tandem.engine.study import Windows
 from tandem.errors import TandemError, UsageError
-from tandem.record import store
 from tandem.record.request import Request, Variant
 from tandem.record.result import Result
 from tandem.record.store import RESULT, TRIALS, read_model
@@ -55,11 +54,6 @@ class Adaptive(Static):
 
 
 STATIC = request("rust-async", study="static")
-
-
-@pytest.fixture(autouse=True)
-def _room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
 
 
 def test_a_study_from_its_request_to_its_result(real: Catalog, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.engine.deciding import warn_of_too_few
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
@@ -38,8 +38,15 @@ TYPICAL_RPS = 1000
 FURTHER_LEAST = 3
 
 
+class CapacityOptions(Options):
+    needs = "a capacity needs an objective and its longest window"
+    slo: str
+    """Such as p99=50ms."""
+    longest_s: int
+
+
 class Capacity(Study[CapacityFound]):
-    """The highest rate that meets an objective. Options of the request: `slo`, `longest_s`."""
+    """The highest rate that meets an objective."""
 
     name = "capacity"
     kind = CapacityFound
@@ -49,12 +56,8 @@ class Capacity(Study[CapacityFound]):
         super().__init__(catalog, request)
         if len(request.variants) != 1:
             raise UsageError(f"capacity takes one variant, not {len(request.variants)}")
-        longest = request.options.get("longest_s")
-        if not isinstance(longest, int):
-            raise UsageError(f"the longest window is a whole number of seconds, not {longest}")
-        slo = parse_slo(str(request.options.get("slo")))
-        self.label = request.variants[0].label
-        self.terms = Terms(self.label, slo, longest, self.timing, request.seed)
+        asked, self.label = CapacityOptions.read(request), request.variants[0].label
+        self.terms = Terms(self.label, parse_slo(asked.slo), asked.longest_s, self.timing, request.seed)
 
     # ---- what is made ----
 

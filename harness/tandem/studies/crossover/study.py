@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
+from tandem.analysis.stack import Calibrated, beside, calibrated
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.engine.blocks import Blocks
@@ -131,18 +131,15 @@ class Crossover(Grid[Crossed]):
         # Of the cell's own windows only the idle round trip is taken, and nothing that the load changes.
         far_ms = here.distance_ms if here else float(variant.db_rtt_ms or 0)
         asked = self.scenario.model_copy(update=variant.scenario_changes)
-        predicted = predict(base, setup_of(self.both[side], asked, settings, far_ms))
-        distance, reasons = None, list[str]()
-        if windows and here is not None:
-            distance = off(predicted.throughput_rps, statistics.fmean(map(goodput, windows)))
-            if abs(distance) > OFF:
-                reasons = likely(base, here, settings, too_high=distance > 0)
+        setup = setup_of(self.both[side], asked, settings, far_ms)
+        measured_rps = statistics.fmean(map(goodput, windows)) if windows else 0.0
+        predicted, off, reasons = beside(base, here, setup, settings, measured_rps)
         return Prediction(
             variant=variant.asked,
             coordinates=variant.coordinates,
             predicted=predicted,
             calibrated=is_base,
-            off=distance,
+            off=off,
             likely=reasons,
         )
 

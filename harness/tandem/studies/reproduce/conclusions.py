@@ -86,15 +86,7 @@ class Reproduced(Conclusions):
 
     @property
     def publication(self) -> Publication:
-        return Publication(
-            name=self.experiment,
-            title=self.title,
-            origin=self.origin,
-            source=self.source,
-            host=self.published_host,
-            hypothesis=self.hypothesis,
-            sentence=self.sentence,
-        )
+        return Publication.of(self.experiment, self)
 
     @property
     def judged(self) -> list[JudgedClaim]:

@@ -129,15 +129,7 @@ class Experiment(_Part):
     @property
     def publication(self) -> Publication:
         """What of it a reader needs who knows no rows."""
-        return Publication(
-            name=self.name,
-            title=self.title,
-            origin=self.origin,
-            source=self.source,
-            host=self.published_host,
-            hypothesis=self.hypothesis,
-            sentence=self.sentence,
-        )
+        return Publication.of(self.name, self)
 
     def plan(self, name: PlanName) -> ExperimentPlan:
         return self.plans.named(name)

@@ -9,16 +9,17 @@ from tandem.engine.blocks import Blocks
 from tandem.engine.context import contexts
 from tandem.engine.deciding import warn_of_too_few
 from tandem.engine.findings import together
-from tandem.engine.grid import Grid
+from tandem.engine.grid import SETTINGS, Grid, placed, waiting
 from tandem.engine.study import Options
 from tandem.errors import UsageError
 from tandem.facts.estimate import OfVariant, of_variants
+from tandem.record.conclusion import Coordinates
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
 from tandem.record.window import Finding
 from tandem.studies.sweep import report as tables
-from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, coordinate
+from tandem.studies.sweep.axis import WAIT_SCENARIO, coordinate
 from tandem.studies.sweep.conclusions import NEEDED, Swept, curve
 
 SCATTERS_MOST = 3.0
@@ -57,24 +58,14 @@ class Sweep(Grid[Swept]):
     def at(self, variant: Variant, value: int) -> Variant:
         """The variant with the axis at a value."""
         axis = self.asked.axis
-        changes = {
-            "label": f"{variant.label} {axis}={value}",
-            "base": variant.label,
-            "coordinates": {coordinate(axis): value},
-        }
+        label = f"{variant.label} {axis}={value}"
+        place: Coordinates = {coordinate(axis): value}
         if axis in SETTINGS:
-            return variant.model_copy(
-                update={**changes, "settings": {**variant.settings, SETTINGS[axis]: str(value)}}
-            )
-        scenario = self.catalog.pick(
-            "scenario", variant.scenario or self.request.scenario, self.catalog.scenarios
-        )
-        change: dict[str, object] = {"connections": value}
-        if axis == "wait":
-            change = {"path": f"{scenario.path.partition('?')[0]}?delay_ms={value}"}
-        return variant.model_copy(
-            update={**changes, "scenario_changes": {**variant.scenario_changes, **change}}
-        )
+            return placed(variant, label, place, {SETTINGS[axis]: str(value)})
+        name = variant.scenario or self.request.scenario
+        scenario = self.catalog.pick("scenario", name, self.catalog.scenarios)
+        change = waiting(scenario, value) if axis == "wait" else {"connections": value}
+        return placed(variant, label, place, scenario=change)
 
     @property
     def variants(self) -> list[Variant]:

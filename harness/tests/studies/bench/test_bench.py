@@ -27,7 +27,6 @@ from tandem.engine.run import run
 from tandem.engine.stand_ins import is_look
 from tandem.facts.metric import GOODPUT
 from tandem.judge import bottleneck
-from tandem.record import store
 from tandem.record.result import Baselines, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Role, Times, Verdict, Window
@@ -51,11 +50,7 @@ def test_each_variant_once_in_each_block(real: Catalog) -> None:
     assert Bench(real, ASKED).outline() == blocks
 
 
-def test_the_ceilings_are_measured_in_each_block(
-    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
-
+def test_the_ceilings_are_measured_in_each_block(real: Catalog, tmp_path: Path) -> None:
     def answer(spec: TrialSpec, window: WindowSpec) -> Window:
         rate = 1040.0 if is_look(spec) else 1000.0
         return good_window(window.load, goodput_rps=rate, bottleneck="latency-bound")
@@ -71,10 +66,7 @@ def test_the_ceilings_are_measured_in_each_block(
     assert lab.visited[0].startswith("1-"), "a figure of what was asked for comes first"
 
 
-def test_what_a_plan_cannot_decide_is_told_before_it_starts(
-    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_what_a_plan_cannot_decide_is_told_before_it_starts(real: Catalog, tmp_path: Path) -> None:
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
     [told] = [line for line in view.said if "cannot show" in line]
@@ -85,10 +77,7 @@ def test_what_a_plan_cannot_decide_is_told_before_it_starts(
         assert first.startswith("the first figure comes after about")
 
 
-def test_the_first_start_gives_a_first_figure(
-    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_the_first_start_gives_a_first_figure(real: Catalog, tmp_path: Path) -> None:
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
     [told] = [line for line in view.said if "first figure 1,000" in line]
@@ -109,8 +98,7 @@ def test_a_closed_window_then_an_open_one_at_a_share_of_it(real: Catalog) -> Non
     assert {w.trim_start_s for w in spec.windows} == {plan.trim_start_s}
 
 
-def test_a_bench_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_a_bench_to_its_end(real: Catalog, tmp_path: Path) -> None:
     lab = FakeLab(verdicts={2: Verdict.VOID})
     asked = request("rust-async", "node", plan="smoke")
     result, _journal = run(Bench, asked, session(real, tmp_path, lab))

@@ -12,7 +12,6 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
 from tandem.facts.metric import LATENCY_BOUND
 from tandem.lab.prepare import check
-from tandem.record import store
 from tandem.record.conclusion import Position
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, Result
@@ -120,8 +119,7 @@ def test_the_report_is_the_golden_one(real: Catalog) -> None:
     is_golden(Questions.report(answered(real)), "questions", 400)
 
 
-def test_a_session_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_a_session_to_its_end(real: Catalog, tmp_path: Path) -> None:
     view = Quiet()
     result, _ = run(Questions, ASKED, session(real, tmp_path, FakeLab(answer=answer), view))
     assert (result.verdict, result.trials) == (Verdict.OK, {Verdict.OK: 36})

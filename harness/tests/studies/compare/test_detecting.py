@@ -19,7 +19,8 @@ from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord, WindowSpe
 from tandem.record.window import Verdict
 from tandem.studies.compare import report
 from tandem.studies.compare.command import enough_for_the_first, read_effect
-from tandem.studies.compare.detecting import LEAST, PILOT, Aim, design
+from tandem.studies.compare.detecting import LEAST, PILOT, design
+from tandem.studies.compare.options import Aim
 from tandem.studies.compare.study import Compare
 
 CATALOG = Catalog(ROOT)

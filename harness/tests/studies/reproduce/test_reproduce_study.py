@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from harness_engine import FakeFloor, FakeLab, as_recorded, made_trial, session
-from harness_experiments import experiment
+from harness_experiments import estimates_of, experiment, row_of
 from harness_samples import finding, good_window
 from typer.testing import CliRunner
 
@@ -26,11 +26,11 @@ from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
 from tandem.report.markdown import of_result
-from tandem.studies.registry import part_of, read_folder
+from tandem.studies.registry import read_folder
 from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
-from tandem.studies.reproduce.conclusions import Reproduced, estimates_of, figure_of, row_of
+from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all, read_claims
 from tandem.studies.reproduce.study import Reproduce, request_for
 
@@ -116,15 +116,6 @@ def test_a_block_holds_what_claims_compare_and_nothing_else(plan: PlanName, real
     assert max(map(len, held)) == 3, "async Rust, async Python and sync Python under one condition"
 
 
-def test_a_part_has_the_rows_that_share_its_starts(real: Catalog) -> None:
-    study = asked(real, "hyper-delay", "full")
-    part = Reproduce(real, part_of(real, study.request, ["async1, 200 ms"]))
-    assert set(part.rows.rows) == {"async1, 20 ms", "async1, 200 ms", "async1, 1000 ms"}
-    assert [variant.label for variant in part.variants] == ["async1, 20 ms"]
-    with pytest.raises(UsageError, match="no row 'async1, 201 ms'"):
-        part_of(real, study.request, ["async1, 201 ms"])
-
-
 def test_a_thread_for_each_connection_is_asked_of_a_host(real: Catalog) -> None:
     found = held(asked(real, "cpp-connections", "full"))
     assert found[0] == (10_000, 10_064)
@@ -208,8 +199,8 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     row = row_of(own, "threads 20")
     assert (row.settings["THREADS"], row.settings["delay_ms"]) == ("2", "20")
     assert row.ceilings == {"connections/delay": 5000.0, "threads/delay": 100.0}
-    assert figure_of(own, "threads 20", "peak_cpu_percent") == 50
-    assert figure_of(own, "threads 20", "peak_memory_mib") == 20
+    assert estimates_of(own, "threads 20")["peak_cpu_percent"].mean == 50
+    assert estimates_of(own, "threads 20")["peak_memory_mib"].mean == 20
     assert estimates_of(own, "threads 20")["goodput_rps"].limit == "app-cpu"
     assert own.contrasts[0].word == "stands"
     assert journal.folder.name.endswith("-reproduce-waiting-smoke")

@@ -27,7 +27,6 @@ from harness_samples import good_window
 from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
-from tandem.engine.stand_ins import wanted
 from tandem.errors import UsageError
 from tandem.facts.estimate import of_variants
 from tandem.facts.metric import GOODPUT
@@ -312,11 +311,6 @@ def test_a_ceiling_is_compared_within_its_blocks(real: Catalog) -> None:
     near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.contexts
     assert (near.near_ceiling, far.near_ceiling) == ("95 % of the ceiling null", None)
     assert far.ceiling_shares == {"null": pytest.approx(0.5)}
-
-
-def test_the_plan_says_whether_it_looks(real: Catalog) -> None:
-    assert wanted(Sweep(real, asked()))
-    assert not wanted(Sweep(real, asked(plan="smoke")))
 
 
 # ---- the law ----
