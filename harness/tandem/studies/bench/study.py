@@ -37,9 +37,10 @@ class Bench(Grid[Benched]):
 
     def windows(self, spec: TrialSpec) -> Windows:
         """Of the very first also what it came to: nobody waits for the last one to see a figure."""
-        first, closed, *others = spec.key == self.outline()[0][0].key, *spec.windows
-        record = yield closed
-        if first and (window := record.windows.get(spec.variants[0])) and window.verdict is Verdict.OK:
+        closed, *others = spec.windows
+        window = (yield closed).windows.get(spec.variants[0])
+        is_first = spec.key == self.outline()[0][0].key
+        if is_first and window is not None and window.verdict is Verdict.OK:
             self.tell(f"  {spec.variants[0]}: {self._first_figure(window)}")
         yield from in_order(others)
 

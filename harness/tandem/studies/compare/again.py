@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.replay import of_rows, part
+from tandem.engine.replay import part
 from tandem.record.request import Request
 from tandem.studies.compare.options import CompareOptions
 
@@ -11,7 +11,6 @@ from tandem.studies.compare.options import CompareOptions
 def part_of(catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
     """These rows and the baseline, with which every row is compared; and their groups, whose slowest sets the rates of all.
     Raises UsageError."""
-    of_rows(rows, {variant.label: variant for variant in request.variants})
     options = CompareOptions.read(request)
     asked = {request.variants[0].label, *rows}
     asked |= {label for group in options.groups if {*group} & {*rows} for label in group}

@@ -82,4 +82,5 @@ class CompareOptions(Options):
     @property
     def aim(self) -> Aim | None:
         """None where nobody named a difference or a budget."""
-        return None if self.detect is None is self.budget_s else Aim(self.detect, self.budget_s)
+        asked = self.detect is not None or self.budget_s is not None
+        return Aim(self.detect, self.budget_s) if asked else None

@@ -159,8 +159,11 @@ class Compare(Study[Compared]):
         """Those whose both sides take part. Each once, in one direction: the other way round it would be a second draw of the same
         statement."""
         labels = {variant.label for variant in self.request.variants[1:]}
-        there = [pair for pair in self.asked.pairs if {*pair} <= labels]
-        return list({frozenset(pair): pair for pair in reversed(there)}.values())[::-1]
+        found: dict[frozenset[str], Pair] = {}
+        for pair in self.asked.pairs:
+            if {*pair} <= labels:
+                found.setdefault(frozenset(pair), pair)
+        return list(found.values())
 
     @property
     def variants(self) -> list[Variant]:
