@@ -66,7 +66,7 @@ def quoted(records: Records, below: str) -> str:
     parts = []
     for folder in records.below(below):
         one, result = _publication(records, folder), records.result(folder)
-        said = f"[{one.origin}]({one.source}); {one.host}. Ours: {conditions(result)}."
+        said = f"[{one.origin}]({one.source}); {one.published_host}. Ours: {conditions(result)}."
         failed = (
             "" if result.verdict is Verdict.OK else f" The record is {result.verdict}: {result.reasons[0]}."
         )

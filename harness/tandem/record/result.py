@@ -1,9 +1,9 @@
 """The record of a study, one schema for all of them: result.json. Its trials stand beside it."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, PlainSerializer
 
 from tandem.record import shared
 from tandem.record.conclusion import Contrast, Estimate, Position, found_at
@@ -89,36 +89,33 @@ class Baselines(Part):
     """What the harness's self-test said of the harness that day."""
 
 
-class Described(Protocol):
-    """What has the texts of a publication."""
+class Described(BaseModel):
+    """What a reader of a published experiment, or of a claim that people quote, is told of it."""
 
-    @property
-    def published_host(self) -> str: ...
-
-
-class Publication(Part):
-    """A published experiment, or a claim that people quote."""
-
-    name: str
-    """By which `reproduce` knows it."""
+    model_config = ConfigDict(use_attribute_docstrings=True)
     title: str
     origin: str
     """The document or the quote, and its section."""
-    source: str | None
+    source: str | None = None
     """Address of a quoted claim; null for an experiment."""
-    host: str
-    """Where its figures were measured."""
-    hypothesis: str
+    hypothesis: str = ""
     """Of a quoted claim: what would have to be seen."""
-    sentence: str
+    published_host: str
+    """Where its figures were measured."""
+    sentence: str = ""
     """What changed when it was measured again, and whether the conclusion stands; empty until somebody wrote it."""
 
+
+class Publication(Described):
+    """The same with its name."""
+
+    name: str
+    """By which `reproduce` knows it."""
+
     @classmethod
-    def of(cls, name: str, described: "Described") -> Self:
-        """What an experiment, or the conclusions about one, says of its publication."""
-        same = ("title", "origin", "source", "hypothesis", "sentence")
-        told = {one: getattr(described, one) for one in same}
-        return cls(name=name, host=described.published_host, **told)
+    def of(cls, name: str, described: Described) -> Self:
+        """Without what else is known of it."""
+        return cls(name=name, **{field: getattr(described, field) for field in Described.model_fields})
 
 
 class Conclusions(Part):

@@ -9,7 +9,7 @@ from pydantic import Field
 from tandem.analysis.ratios import Ratio, t_interval
 from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.part import Number, Part
-from tandem.record.result import Concluded, Conclusions, Publication
+from tandem.record.result import Concluded, Conclusions, Described, Publication
 from tandem.record.window import Verdict
 from tandem.studies.reproduce.claims import Says, Size, adjusted, implied, ratio, size, verdict
 from tandem.studies.reproduce.experiment import Experiment, PlanName, published_ratio
@@ -64,15 +64,10 @@ class JudgedClaim(NamedTuple):
     found: Contrast
 
 
-class Reproduced(Conclusions):
+class Reproduced(Conclusions, Described):
     """An experiment, made again: an estimate for each row and figure, a contrast for each claim."""
 
     experiment: str
-    title: str
-    origin: str
-    source: str | None = None
-    hypothesis: str = ""
-    published_host: str
     plan: PlanName
     starts: int
     """Fresh starts of every row."""
@@ -82,7 +77,6 @@ class Reproduced(Conclusions):
     """The figures that its table shows."""
     rows: list[RowFound]
     claims: list[ClaimFound]
-    sentence: str
 
     @property
     def publication(self) -> Publication:
@@ -245,18 +239,13 @@ def conclude(
                 one for row in rows for one in estimates(row, by_row[row.label], experiment.figures[0])
             ],
             contrasts=[one.found for one in found],
+            **experiment.model_dump(include={*Described.model_fields}),
             experiment=experiment.name,
-            title=experiment.title,
-            origin=experiment.origin,
-            source=experiment.source,
-            hypothesis=experiment.hypothesis,
-            published_host=experiment.published_host,
             plan=plan,
             starts=starts,
             digest=digest,
             columns=experiment.figures,
             rows=measured,
             claims=[one.claim for one in found],
-            sentence=experiment.sentence,
         ),
     )

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 from tandem.facts.metric import METRICS
-from tandem.record.result import Publication
+from tandem.record.result import Described, Publication
 from tandem.record.store import file_name
 
 PlanName = Literal["smoke", "core", "wide", "full"]
@@ -99,18 +99,11 @@ class Plans(_Part):
         return self.model_copy(update={base: own.model_copy(update={"limits": {**own.limits, **limits}})})
 
 
-class Experiment(_Part):
+class Experiment(_Part, Described):
     """loadgen/experiments/NAME.toml, or loadgen/claims/NAME.toml"""
 
     name: str
-    title: str
-    origin: str
-    """The document of the seeds, or what is quoted, and its section."""
     source: Annotated[str, Field(pattern=r"^https://")] | None = None
-    """The address of a claim that people quote."""
-    hypothesis: str = ""
-    """Observation that would confirm such a claim."""
-    published_host: str
     figures: Annotated[list[str], Field(min_length=1)]
     """The columns of its table; the record holds all that were measured."""
     variant: dict[str, Any] = {}
@@ -123,8 +116,6 @@ class Experiment(_Part):
     rows: Annotated[list[ExperimentRow], Field(min_length=1)]
     claims: list[Claim] = []
     plans: Plans
-    sentence: str = ""
-    """A sentence on what changed and whether the conclusion stands; empty until the reference result is there."""
 
     @property
     def publication(self) -> Publication:
@@ -153,17 +144,7 @@ class Experiment(_Part):
 
     def digest(self, plan: PlanName) -> str:
         """Changes when what is measured under a plan changes; texts do not count."""
-        texts = {
-            "claims",
-            "figures",
-            "name",
-            "title",
-            "origin",
-            "source",
-            "hypothesis",
-            "published_host",
-            "sentence",
-        }
+        texts = {"claims", "figures", "name", *Described.model_fields}
         own = self.model_dump(mode="json", exclude={"rows", "plans", *texts})
         told = {"published", "published_elsewhere", "note", "smoke"}
         rows = [row.model_dump(mode="json", exclude=told) for row in self.measured(plan)]
