@@ -405,7 +405,7 @@ class Static(Study[Found]):
         return Concluded(verdict=verdict, conclusions=Found(reached=reached))
 
     @classmethod
-    def report(cls, result: Result[Found]) -> Text:
+    def report(cls, result: Result[Found]) -> RenderableType:
         return Text(f"{len(result.trials)} verdicts")
 
 
