@@ -6,7 +6,7 @@ from tandem.page.published import size
 from tandem.record.conclusion import Contrast
 from tandem.record.result import Publication
 from tandem.record.window import Verdict
-from tandem.report.markdown import table
+from tandem.report.markdown import pictures_in, table
 from tandem.report.picture import svg
 from tandem.wording import number, ratio_with_interval
 
@@ -66,7 +66,7 @@ def quoted(records: Records, below: str) -> str:
     parts = []
     for folder in records.below(below):
         one, result = _publication(records, folder), records.result(folder)
-        said = f"[{one.origin}]({one.source}); {one.host}. Ours: {conditions(result)}."
+        said = f"[{one.origin}]({one.source}); {one.published_host}. Ours: {conditions(result)}."
         failed = (
             "" if result.verdict is Verdict.OK else f" The record is {result.verdict}: {result.reasons[0]}."
         )
@@ -77,4 +77,4 @@ def quoted(records: Records, below: str) -> str:
 def picture(records: Records, folder: str) -> str:
     """The picture of a record that is a file as well, as SVG."""
     study, result, _ = records.read(folder)
-    return next(svg(one) for one in study.pictures(result) if one.file)
+    return next(svg(one) for one in pictures_in(study.report(result)) if one.file)

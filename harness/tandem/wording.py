@@ -25,6 +25,11 @@ BOTTLENECKS = {
 }
 
 
+def percent(share: float | None) -> str:
+    """A share for people: `3 %`, `2.5 %`."""
+    return "–" if share is None else f"{share * 100:.3g} %"
+
+
 def limited_by(bottleneck: str | None) -> str:
     """What limited, for people; several that were as busy are told as one. A dash: it is not known whether anything did."""
     if not bottleneck:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tandem.catalog.catalog import Catalog
+from tandem.record import store
 
 # The helpers are modules beside this file (harness_*.py); this works under every import mode.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,6 +22,12 @@ from harness_places import FIXTURES, ROOT
 # How long an example takes depends on what else runs on the machine.
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
+
+
+@pytest.fixture(autouse=True)
+def _room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests run on any disk."""
+    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
 
 
 @pytest.fixture(scope="session")

@@ -407,7 +407,7 @@ class Static(Study[Found]):
         return Concluded(verdict=verdict, conclusions=Found(reached=reached))
 
     @classmethod
-    def report(cls, result: Result[Found]) -> Text:
+    def report(cls, result: Result[Found]) -> RenderableType:
         return Text(f"{len(result.trials)} verdicts")
 
 
@@ -428,3 +428,17 @@ def as_recorded(found: Conclusions, *less: str) -> Any:
         return [plain(one) for one in value] if isinstance(value, list) else value
 
     return plain(json.loads(found.model_dump_json()))
+
+
+def told_to(study: Study[Any]) -> list[str]:
+    """What a study tells a person from now on."""
+    said: list[str] = []
+    study.tell = said.append
+    return said
+
+
+def told_before(study: Study[Any]) -> list[str]:
+    """What a study tells a person before its first block."""
+    said = told_to(study)
+    next(study.plan())
+    return said

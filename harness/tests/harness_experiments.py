@@ -4,9 +4,10 @@ from typing import Any
 
 from harness_engine import request, result_of
 
+from tandem.record.conclusion import Estimate
 from tandem.record.request import Variant
 from tandem.record.result import Result
-from tandem.studies.reproduce.conclusions import Reproduced, conclude
+from tandem.studies.reproduce.conclusions import Reproduced, RowFound, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, check
 from tandem.studies.reproduce.rows import PlannedRow
 from tandem.studies.reproduce.trials import RowTrial
@@ -90,3 +91,14 @@ def reproduction(
     asked = request(SLOW, study="reproduce", scenario="work", plan=plan, seed=7)
     concluded = conclude(own, plan, "0", rows, found)
     return result_of(asked, concluded, phases_s={"build": 3.0, "windows": 150.0, "ready": 22.5})
+
+
+def row_of(found: Reproduced, label: str) -> RowFound:
+    """A row of a reproduction."""
+    return {row.label: row for row in found.rows}[label]
+
+
+def estimates_of(found: Reproduced, label: str) -> dict[str, Estimate]:
+    """The estimates of a row, by metric."""
+    position = row_of(found, label).position
+    return {one.metric: one for one in found.estimates if one.position == position}

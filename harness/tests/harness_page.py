@@ -23,7 +23,6 @@ from tandem.record.window import Verdict, Window
 from tandem.studies.crosscheck.study import CrossCheckOptions
 from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
 from tandem.studies.registry import STUDIES
-from tandem.studies.sweep.axis import Over
 from tandem.studies.sweep.study import SweepOptions
 
 FIRST, SECOND = "python-sync", "python-async"
@@ -98,7 +97,7 @@ def keep_nights(machine: Path, count: int = 100, step: float = 0.05) -> None:
 
 
 UNCOMMITTED: dict[str, dict[str, Any]] = {
-    "sweep": {"options": SweepOptions.of(Over("connections", (4, 16, 64)), rounds=3)},
+    "sweep": {"options": SweepOptions(axis="connections", values=[4, 16, 64], rounds=3).as_options()},
     "ceiling": {},
     "crosscheck": {
         "scenario": "index",

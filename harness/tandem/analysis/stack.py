@@ -196,9 +196,17 @@ def predict(found: Calibrated, setup: Setup) -> Predicted:
     )
 
 
-def off(predicted_rps: float, measured_rps: float) -> float:
-    """How far a prediction is from the measurement, as a share of this: below 0 where it is too low."""
-    return predicted_rps / measured_rps - 1
+def beside(
+    base: Calibrated, here: Calibrated | None, setup: Setup, settings: Mapping[str, str], measured_rps: float
+) -> tuple[Predicted, float | None, list[str]]:
+    """A prediction; how far it is from the measurement, as a share of this, below 0 where it is too low; and why, where that is
+    much. base: what it follows from; here: the same of the windows that were measured; None: there are none. settings: effective
+    ones."""
+    predicted = predict(base, setup)
+    if here is None or not measured_rps:
+        return predicted, None, []
+    off = predicted.throughput_rps / measured_rps - 1
+    return predicted, off, likely(base, here, settings, too_high=off > 0) if abs(off) > OFF else []
 
 
 def likely(base: Calibrated, here: Calibrated, settings: Mapping[str, str], too_high: bool) -> list[str]:

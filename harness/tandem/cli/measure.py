@@ -15,7 +15,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, print_json, progress
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, TrialLab, run
-from tandem.engine.study import Study, generators_of
+from tandem.engine.study import Study, generators_of, held
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE
@@ -106,7 +106,7 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
             journal.folder,
             generators=generators_of(study),
             first=first,
-            holds=study.holds,
+            held=held(study),
         )
         found: TrialLab = place(catalog, RESULTS, view, work)
         return found

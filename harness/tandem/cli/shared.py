@@ -13,7 +13,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import OF_A_LAB
 from tandem.cli import options as cli
 from tandem.cli.measure import Closing, measure
-from tandem.engine.study import Study
+from tandem.engine.study import Options, Study
 from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
@@ -79,6 +79,13 @@ class Asked:
             settings=cli.parse_settings(self.setting),
             options=options or {},
         )
+
+    def measure_variants[C: Conclusions](
+        self, kind: type[Study[C]], variants: list[Variant], options: Options | None = None
+    ) -> None:
+        """Make a study of these variants and print its result. Exit status 1 unless its verdict is ok."""
+        told = options.as_options() if options else None
+        self.measure(kind, self.request(kind.name, Catalog(cli.ROOT), variants, told))
 
     def measure[C: Conclusions](
         self, kind: type[Study[C]], request: Request, closing: Closing | None = None

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from tandem.analysis.advice import Advice, Ask, Checked, Evidence, Sized, advise
-from tandem.analysis.stack import calibrated, off, predict
+from tandem.analysis.stack import calibrated, predict
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.cli.options import RESULTS, ROOT, Json, app, out, print_json
 from tandem.errors import TandemError, UsageError, unknown
@@ -164,7 +164,7 @@ def _of_variant(
         label=label,
         predicted_rps=predicted,
         measured_rps=measured,
-        off=off(predicted, measured),
+        off=predicted / measured - 1,
         elsewhere=False,
     )
 

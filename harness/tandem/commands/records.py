@@ -26,7 +26,7 @@ from tandem.record.result import Result
 from tandem.record.store import PACKED, RESULT, give
 from tandem.record.window import Verdict
 from tandem.report.parts import table
-from tandem.studies.registry import read_folder, read_result
+from tandem.studies.registry import of_today, read_folder, read_result
 from tandem.wording import lasts
 
 HARNESS = "harness/tandem/"
@@ -63,7 +63,7 @@ def folders(results: Path) -> list[Path]:
 
 def asked(catalog: Catalog, kind: type[Study[Any]], result: Result[Any]) -> Study[Any]:
     """The study that makes a record anew. Raises UsageError for what is no longer there."""
-    study = kind(catalog, kind.today(catalog, result.request))
+    study = kind(catalog, of_today(catalog, result.request))
     for variant in () if measures_itself(study.variants) else study.variants:
         catalog.implementation(variant.implementation)
     return study

@@ -12,7 +12,7 @@ from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
 from tandem.record.store import RESULT, write_model
 from tandem.report.replay import report
-from tandem.studies.registry import read_folder
+from tandem.studies.registry import part_of, read_folder
 
 
 def record_of(path: Path) -> Path:
@@ -46,7 +46,7 @@ def replay(
     catalog = Catalog(ROOT)
     request, labels = again(catalog, old, seed_or_new(seed)), None
     if only:
-        request = kind.only(catalog, request, only)
+        request = part_of(catalog, request, only)
         labels = [variant.label for variant in kind(catalog, request).variants]
     new, journal = make(kind, request, resume=False, as_json=as_json)
     found = compare((old, trials), (new, journal.trials()), labels)

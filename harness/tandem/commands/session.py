@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
@@ -48,6 +47,7 @@ from tandem.record.window import Verdict
 from tandem.report.fit import fitted
 from tandem.report.sessions import beside_lines, statements_table
 from tandem.studies.compare.conclusions import METRICS
+from tandem.studies.compare.options import CompareOptions
 from tandem.studies.compare.session import may_be_appended, session_of
 from tandem.studies.compare.study import Compare
 
@@ -132,7 +132,6 @@ def session(
             raise UsageError("--lab and --labs both say where to measure: leave one of them out")
         _in_labs(asked, names_of_labs(catalog, labs), untested, statements, keys)
         return
-    groups: list[JsonValue] = [[*group] for group in statements.groups]
     asked = replace(
         asked,
         scenario=statements.scenario,
@@ -142,8 +141,8 @@ def session(
     )
     variants = [Variant(label=name, implementation=name) for name in statements.implementations]
     # Each pair at rates of its own: those at which it is compared where nobody else takes part.
-    pairs: list[JsonValue] = [[*pair] for pair in statements.pairs]
-    request = asked.request(Compare.name, catalog, variants, {"groups": groups, "pairs": pairs})
+    options = CompareOptions.of(groups=statements.groups, pairs=statements.pairs)
+    request = asked.request(Compare.name, catalog, variants, options.as_options())
     lab = f" {Path(asked.lab).stem}" if asked.lab else ""
     request = request.model_copy(update={"title": f"session{lab}"})  # the folder's name
     result, journal = make(Compare, request, asked.resume, asked.as_json)

@@ -40,13 +40,16 @@ def not_counted(trials: Iterable[Trial]) -> list[str]:
     ]
 
 
-def together[C: Conclusions](trials: Sequence[Trial], known: bool, conclusions: C) -> Concluded[C]:
+def together[C: Conclusions](
+    trials: Sequence[Trial], known: bool, conclusions: C, headline: str = ""
+) -> Concluded[C]:
     """The answer of a study whose figures count only together. known: whether it has them all."""
     return Concluded(
         verdict=verdict_of(trials, known),
         reasons=not_counted(trials),
         findings=warnings(trials),
         conclusions=conclusions,
+        headline=headline,
     )
 
 

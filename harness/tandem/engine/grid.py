@@ -1,17 +1,50 @@
 """The design that most studies share: variants at coordinates, each a fresh start in every one of its blocks. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from tandem.catalog.catalog import Plan
+from tandem.catalog.scenario import Scenario
 from tandem.engine.blocks import rounds_of_blocks
 from tandem.engine.study import Study
+from tandem.record.conclusion import Coordinates
+from tandem.record.request import Variant
 from tandem.record.result import Conclusions
 from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
 
 CLOSED, OPEN = "closed", "open"
 LONGEST_DISTANCE_MS = 250
 """Of a database: drivers give up connecting after two seconds."""
+
+
+LONGEST_WAIT_MS = 1000
+"""Of a request: windows last only seconds."""
+SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}
+"""Coordinate -> the setting that it is a value of."""
+
+
+def placed(
+    variant: Variant,
+    label: str,
+    coordinates: Coordinates,
+    settings: Mapping[str, str] | None = None,
+    scenario: Mapping[str, object] | None = None,
+    **changes: object,
+) -> Variant:
+    """The variant at its coordinates in a design. settings, scenario: laid over its own; changes: of further fields."""
+    own = {
+        "label": label,
+        "base": variant.label,
+        "coordinates": coordinates,
+        "settings": {**variant.settings, **(settings or {})},
+        "scenario_changes": {**variant.scenario_changes, **(scenario or {})},
+    }
+    return variant.model_copy(update={**own, **changes})
+
+
+def waiting(scenario: Scenario, wait_ms: int | float | str) -> dict[str, object]:
+    """What makes each request of a scenario wait for so long."""
+    return {"path": f"{scenario.path.partition('?')[0]}?delay_ms={wait_ms}"}
 
 
 def warm_up_of(plan: Plan) -> WarmUp:

@@ -1,7 +1,7 @@
 """A recorded request, asked for again; and what came of it, beside the record. Starts nothing."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from tandem.analysis.repeated import Replayed, Values, figures, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import LOOK
+from tandem.errors import unknown
 from tandem.judge.file_io import Counting
 from tandem.lab.prepare import VariantConditions
 from tandem.record.request import Request, Variant
@@ -58,6 +59,20 @@ def _with_recorded(
         name: value for name, value in recorded.settings.items() if value and now.get(name, value) != value
     }
     return variant.model_copy(update={"settings": {**variant.settings, **chosen}})
+
+
+def of_rows[T](rows: Sequence[str], known: Mapping[str, T]) -> list[T]:
+    """What is known of these rows, in the order of `known`, each once. Raises UsageError for a row that is not known."""
+    for row in rows:
+        if row not in known:
+            raise unknown("row", row, known)
+    return [value for row, value in known.items() if row in rows]
+
+
+def part(request: Request, rows: Sequence[str]) -> Request:
+    """A recorded request of these variants alone, in its own order. Raises UsageError for one that there is not."""
+    variants = of_rows(rows, {variant.label: variant for variant in request.variants})
+    return request.model_copy(update={"variants": variants})
 
 
 # ---- what came of it ----

@@ -15,7 +15,7 @@ from tandem.engine.conclude import conclude
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal, told
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Study, Windows, in_order
 from tandem.errors import TandemError
 from tandem.judge.on_wire import stated
 from tandem.lab.live import View
@@ -25,6 +25,7 @@ from tandem.record.store import write_atomically
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding
 from tandem.report import curves
+from tandem.report.markdown import pictures_in
 from tandem.report.picture import svg
 from tandem.wording import lasts
 
@@ -71,7 +72,7 @@ class Session:
 def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
     """The estimate: how long the study takes, without builds. results: where the newest records tell overheads."""
     outline = study.outline()
-    looks = stand_ins.expected(study.catalog, study.request, outline) if study.looks_at_ceilings else []
+    looks = stand_ins.expected(study.catalog, study.request, outline) if stand_ins.wanted(study) else []
     far = study.request.conditions.db_rtt_ms is not None
     return estimate_s([looks, *outline], recorded_overheads(results).named(study.variants, far))
 
@@ -86,7 +87,7 @@ def run[C: Conclusions](
     """
     study = kind(session.catalog, request)
     view = session.view
-    looks = stand_ins.variants(study.catalog, study.request) if study.looks_at_ceilings else []
+    looks = stand_ins.wanted(study)
     session.check([*study.variants, *looks], request)
     if resume:
         journal = Journal.resume(session.results, request)
@@ -94,27 +95,25 @@ def run[C: Conclusions](
         view.note(f"continuing {journal.folder.name}: {told(journal.trials())}")
     else:
         journal = Journal.begin(session.results, request)
-    expected_s = blocks_s(study, session.results)
+    study.tell = view.note
+    expected_s, outline = blocks_s(study, session.results), study.outline()
     view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
     made_s = _made_s(journal.trials(), session.results)
     view.expected(expected_s - made_s)
-    for line in study.ahead(expected_s):
-        view.note(line)
+
+    def estimated_again(_: Sequence[TrialSpec]) -> None:
+        nonlocal outline
+        if outline != (outline := study.outline()):
+            view.expected(blocks_s(study, session.results) - made_s)
+
+    plan = study.plan()
+    if looks:
+        plan = stand_ins.in_each_block(study.catalog, study.request, plan)
     try:
+        block = next(plan, [])  # what it tells first is read before anything starts
         lab = session.lab(study, [*study.variants, *looks], journal)
         with lab.up():
-            make = _maker(study, lab, journal, view)
-            plan = (
-                stand_ins.in_each_block(study.catalog, study.request, study.plan) if looks else study.plan()
-            )
-
-            def tell_news(_: Sequence[TrialSpec]) -> None:
-                if news := study.news():
-                    for line in news:
-                        view.note(line)
-                    view.expected(blocks_s(study, session.results) - made_s)
-
-            every = drive(plan, make, tell_news)
+            every = drive(plan, _maker(study, lab, journal, view), block, estimated_again)
         trials = [trial for trial in every if not stand_ins.is_look(trial.spec)]
         looked = stand_ins.looks_of([trial for trial in every if stand_ins.is_look(trial.spec)])
         baselines = Baselines(
@@ -128,7 +127,7 @@ def run[C: Conclusions](
             started_at=journal.started_at,
             finished_at=datetime.now(UTC),
             verdict=concluded.verdict,
-            headline=study.headline(concluded.conclusions.model_dump(mode="json")),
+            headline=concluded.headline,
             reasons=concluded.reasons,
             findings=[*concluded.findings, *session.findings(study.request)],
             trials=dict(Counter(trial.verdict for trial in trials)),
@@ -140,7 +139,7 @@ def run[C: Conclusions](
             phases_s=phases(every, lab.phases_s),
             environments=lab.environments,
         )
-        drawn = {one.file: svg(one) for one in kind.pictures(result) if one.file}
+        drawn = {one.file: svg(one) for one in pictures_in(kind.report(result)) if one.file}
         for name, text in {**curves.files(result.conclusions.estimates), **drawn}.items():
             write_atomically(journal.folder / name, text)
         journal.finish(result)
@@ -161,12 +160,14 @@ def _made_s(trials: Sequence[Trial], results: Path) -> float:
 def drive(
     plan: Blocks,
     make: Callable[[TrialSpec], Trial],
+    begun: Sequence[TrialSpec] | None = None,
     before: Callable[[Sequence[TrialSpec]], None] = lambda block: None,
 ) -> list[Trial]:
-    """Runs a plan to its end; returns every trial in the order in which it was asked for. before: called with each block."""
+    """Runs a plan to its end; returns every trial in the order in which it was asked for. begun: the block that the plan has
+    yielded; None: it has not begun. before: called with each block."""
     trials: list[Trial] = []
     try:
-        block = next(plan)
+        block = next(plan) if begun is None else begun
         while True:
             before(block)
             made = [make(spec) for spec in block]
@@ -187,28 +188,26 @@ def _maker[C: Conclusions](
         if found is not None:
             return found
         view.trial(_title(spec))
-        made = lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec))
+        windows = in_order(spec.windows) if stand_ins.is_look(spec) else study.windows(spec)
+        made = lab.visit(spec, _shown(windows, view), journal.fresh_raw(spec))
         for label, start in made.starts.items():
             start.implementation = programs.get(label)
         journal.save(made)
-        view.note(f"  {study.line(made) or summary(made)}")
+        view.note(f"  {summary(made)}")
         view.counted(made)
         return made
 
     return make
 
 
-def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windows:
-    """The windows of a warm start. A figure has six digits from the start, so the study decides as it would when it is told
-    them again."""
-    windows = study.windows(spec)
+def _shown(windows: Windows, view: View) -> Windows:
+    """The windows of a warm start, each shown as it was made. A figure has six digits from the start, so a study decides as it
+    would when it is told them again."""
     try:
         wanted = next(windows)
         while True:
             made = yield wanted
             view.measured(made)
-            if line := study.line(made):
-                view.note(f"  {line}")
             wanted = windows.send(made)
     except StopIteration:
         return

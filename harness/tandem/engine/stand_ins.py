@@ -2,11 +2,14 @@
 at those that can bind."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
+from tandem.engine.study import Study, generators_of
+from tandem.load.generator import OHA
 from tandem.record.request import Request, StandIn, Variant
 from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
@@ -50,9 +53,14 @@ def looked_at(catalog: Catalog, request: Request) -> list[StandIn]:
     return [stand_in for stand_in in fitting(catalog, request) if stand_in != "proxy"]
 
 
-def variants(catalog: Catalog, request: Request) -> list[Variant]:
-    """Those that are looked at."""
-    return [variant(stand_in) for stand_in in looked_at(catalog, request)]
+def wanted(study: Study[Any]) -> list[Variant]:
+    """Those that are looked at in each block of a study, where its plan says so. None where they bound nothing: what a study
+    measures with a path or services of its own, by another generator, or beside stand-ins."""
+    catalog, request = study.catalog, study.request
+    own = any(one.stand_in or one.topology or one.variables for one in study.variants)
+    if own or request.scenario not in catalog.scenarios or generators_of(study) != {OHA.name}:
+        return []
+    return [variant(one) for one in looked_at(catalog, request)] if study.timing.ceilings else []
 
 
 def trial(
@@ -89,14 +97,13 @@ def look(stand_in: StandIn, block: int, attempt: int = 1) -> TrialSpec:
     return spec.model_copy(update={"attempt": attempt})
 
 
-def in_each_block(catalog: Catalog, request: Request, plan: Callable[[], Blocks]) -> Blocks:
+def in_each_block(catalog: Catalog, request: Request, own: Blocks) -> Blocks:
     """The plan's blocks, each with a short look at every ceiling that can bind, at places that the seed draws. The very
     first trial is none: a figure of what was asked for comes first.
 
     The plan is told of its own trials only, so a look that the host disturbs voids no block.
     """
     near, first = looked_at(catalog, request), True
-    own = plan()
     block = next(own, None)
     while block is not None:
         number, attempt = block[0].block, block[0].attempt

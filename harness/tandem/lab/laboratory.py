@@ -165,8 +165,9 @@ class Work:
     first: Collection[str] = ()
     """Labels of the first trial. Before it only what it needs is built, and the rest after it, so that its figures are
     there as soon as they can be. Empty: all is built before it."""
-    holds: Sequence[tuple[int, int]] = ()
-    """tandem.engine.study.Study.holds: what a host that cannot hold is refused for before anything is started."""
+    held: Sequence[tuple[int, int]] = ()
+    """Connections of each load, and threads that the application has for them: a host that cannot hold so many is refused
+    before anything is started."""
 
 
 @dataclass
@@ -232,7 +233,7 @@ class Laboratory:
     @contextmanager
     def _up(self) -> Iterator[None]:
         check(self.catalog, self.work.request, list(self.work.variants), self._sites)
-        for connections, threads in self.work.holds:
+        for connections, threads in self.work.held:
             refuse_on_any(connections, threads, self.work.request.conditions.generators, self._sites)
         refuse_or_clean_up(self.catalog.root, self.results, self.view.note, self._sites)
         runs = [self.prepared(variant.label) for variant in self.work.variants]

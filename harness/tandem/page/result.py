@@ -19,7 +19,7 @@ from tandem.page.plots import OF_RESULTS, Plot
 from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Window
-from tandem.report.markdown import cells, parts_in
+from tandem.report.markdown import cells, parts_in, pictures_in
 from tandem.report.parts import conditions_line, host_line, host_told
 from tandem.wording import limited_by, number
 
@@ -47,9 +47,9 @@ class ResultView:
 
     @cached_property
     def figures(self) -> list[AddedFigure]:
-        """The pictures that its study adds. Raises ValueError where one cannot stand in a page."""
+        """The pictures of its report. Raises ValueError where one cannot stand in a page."""
         slug, study, found = self.run.slug, self.run.kind.name, []
-        for one in self.run.kind.pictures(self.run.result):
+        for one in pictures_in(self.run.kind.report(self.run.result)):
             json.dumps(one.spec, allow_nan=False)
             of = f"{slug}-{one.name}", one.title, one.says, one.read, one.spec
             found.append(AddedFigure(*of, slug=slug, kind=f"{study}/{one.name}", section=one.section))

@@ -1,9 +1,9 @@
 """The record of a study, one schema for all of them: result.json. Its trials stand beside it."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, PlainSerializer
 
 from tandem.record import shared
 from tandem.record.conclusion import Contrast, Estimate, Position, found_at
@@ -89,22 +89,33 @@ class Baselines(Part):
     """What the harness's self-test said of the harness that day."""
 
 
-class Publication(Part):
-    """A published experiment, or a claim that people quote."""
+class Described(BaseModel):
+    """What a reader of a published experiment, or of a claim that people quote, is told of it."""
 
-    name: str
-    """By which `reproduce` knows it."""
+    model_config = ConfigDict(use_attribute_docstrings=True)
     title: str
     origin: str
     """The document or the quote, and its section."""
-    source: str | None
+    source: str | None = None
     """Address of a quoted claim; null for an experiment."""
-    host: str
-    """Where its figures were measured."""
-    hypothesis: str
+    hypothesis: str = ""
     """Of a quoted claim: what would have to be seen."""
-    sentence: str
+    published_host: str
+    """Where its figures were measured."""
+    sentence: str = ""
     """What changed when it was measured again, and whether the conclusion stands; empty until somebody wrote it."""
+
+
+class Publication(Described):
+    """The same with its name."""
+
+    name: str
+    """By which `reproduce` knows it."""
+
+    @classmethod
+    def of(cls, name: str, described: Described) -> Self:
+        """Without what else is known of it."""
+        return cls(name=name, **{field: getattr(described, field) for field in Described.model_fields})
 
 
 class Conclusions(Part):
@@ -142,6 +153,8 @@ class Concluded[C: Conclusions](Part):
     findings: list[Finding] = Field(default_factory=list)
     """What else a reader has to know."""
     conclusions: C
+    headline: str = ""
+    """The main figure in a few words, for lists of results."""
     variants: list[Variant] | None = None
     """What trials and estimates name, where that is more than the study's variants."""
     complete: bool = False

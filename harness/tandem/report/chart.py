@@ -25,6 +25,11 @@ def category(field: str, title: str | None = None, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", "title": title, **more}
 
 
+def step(field: str, title: str | None = None, **more: Any) -> Spec:
+    """Encode a number whose values stand side by side, however far apart they are."""
+    return {**category(field, title, **more), "type": "ordinal"}
+
+
 def choice(field: str, looks: dict[str, Any]) -> Spec:
     """Encode a name by a dash or a shape, without a legend. looks: of each name."""
     scale = {"domain": list(looks), "range": list(looks.values())}
@@ -48,16 +53,22 @@ def interval(encoding: Spec, along: str = "x", **style: Any) -> Spec:
 
 
 def lines(
-    x: Spec, y: Spec, dash: Spec, where: str | None = None, size: int = 40, **points: Any
+    x: Spec, y: Spec, dash: Spec, where: str | None = None, size: int = 40, spread: bool = True, **points: Any
 ) -> list[Spec]:
     """Lines of `variant` with an interval and a marker at each value. where: the rows that have a marker; points: more of their
-    encoding."""
+    encoding; spread: whether any row has an interval, as a layer of nothing has no extent."""
     at = {"x": x, "y": y, "color": HUE}
     return [
-        interval(at, "y", strokeWidth=1.5, opacity=0.6),
+        *([interval(at, "y", strokeWidth=1.5, opacity=0.6)] if spread else []),
         mark("line", {**at, "strokeDash": dash, "detail": {"field": "variant"}}, strokeWidth=2),
         mark("point", {**at, **points}, where, filled=True, size=size, opacity=1),
     ]
+
+
+def names(x: Spec, y: Spec, where: str, dy: int = -12) -> Spec:
+    """The names of lines beside their ends. where: the rows at which they stand; dy: pixels below these."""
+    encoding = {"x": x, "y": y, "text": {"field": "variant"}, "color": HUE}
+    return mark("text", encoding, where, align="right", dy=dy, fontSize=12, fontWeight=600)
 
 
 def facets(field: str, layers: list[Spec], height: int = 130, **more: Any) -> Spec:

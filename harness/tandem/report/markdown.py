@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tandem.record.result import Result
 from tandem.report.parts import made_line
+from tandem.report.picture import Picture
 
 TAG = r"<(?=[a-zA-Z/!])"
 """The beginning of what GitHub takes for a tag."""
@@ -36,15 +37,22 @@ def of_terminal(shown: Table) -> str:
     return table(marked, rows)
 
 
-def parts_in(shown: RenderableType) -> Iterator[Table | Text]:
-    """The tables and the sentences of a report, in their order."""
+def _parts_in(shown: RenderableType) -> Iterator[Table | Text | Picture]:
     if isinstance(shown, Group):
         for part in shown.renderables:
-            yield from parts_in(part)
-    elif isinstance(shown, Table | Text):
-        yield shown
+            yield from _parts_in(part)
     else:
-        yield Text(str(shown))
+        yield shown if isinstance(shown, Table | Text | Picture) else Text(str(shown))
+
+
+def parts_in(shown: RenderableType) -> Iterator[Table | Text]:
+    """The tables and the sentences of a report, in their order."""
+    return (part for part in _parts_in(shown) if not isinstance(part, Picture))
+
+
+def pictures_in(shown: RenderableType) -> list[Picture]:
+    """The pictures of a report."""
+    return [part for part in _parts_in(shown) if isinstance(part, Picture)]
 
 
 def tables_in(shown: RenderableType) -> Iterator[Table]:

@@ -1,9 +1,11 @@
-"""A picture that a study adds to the result pages. Pure."""
+"""A picture in the report of a study: pages show it, a terminal does not. Pure."""
 
 import json
 import re
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from rich.console import Console, ConsoleOptions, RenderResult
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,10 @@ class Picture:
     """The document that says how to read it, such as `reference/explaining`."""
     file: str = ""
     """Name of the file beside the result that has it as well; empty: none."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Nothing: a terminal draws no picture."""
+        return ()
 
 
 COLOURS = {

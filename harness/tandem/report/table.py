@@ -1,7 +1,8 @@
 """The table of a study: a row for each variant at its coordinates, a column for each metric, ratio or text. Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from rich.table import Table as Table
 from rich.text import Text
@@ -30,6 +31,15 @@ def table[T](title: str, rows: Iterable[T], *columns: Column[T]) -> Table:
     for row in rows:
         out.add_row(*(column.cell(row) for column in columns))
     return out
+
+
+def texts(title: str, rows: Iterable[Sequence[str]], *headings: str, left: Collection[str] = ()) -> Table:
+    """The table of rows that are texts already. left: the columns that are no numbers."""
+    columns = [
+        Column[Sequence[str]](heading, itemgetter(place), text=heading in left)
+        for place, heading in enumerate(headings)
+    ]
+    return table(title, rows, *columns)
 
 
 def figure(found: Conclusions, key: str, position: Position, digits: int | None = None) -> str:

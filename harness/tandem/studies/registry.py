@@ -1,7 +1,7 @@
-"""The studies. A further one is a folder beside this file, with study.py and command.py, and a line here."""
+"""The studies. A further one is a folder beside this file, with study.py and command.py."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
@@ -15,28 +15,20 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 
+from tandem.catalog.catalog import Catalog
+from tandem.engine import replay
 from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
-from tandem.errors import TandemError
+from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord
 from tandem.record.packed import unpack
+from tandem.record.request import Request
 from tandem.record.result import SCHEMA_VERSION, Result
 from tandem.record.store import PACKED, RESULT, read_model, read_trials
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 
-FOLDERS = (
-    "bench",
-    "compare",
-    "capacity",
-    "sweep",
-    "crossover",
-    "explain",
-    "ceiling",
-    "crosscheck",
-    "reproduce",
-    "nightly",
-)
+FOLDERS = sorted(file.parent.name for file in Path(__file__).parent.glob("*/study.py"))
 
 
 def _kinds_in(folder: str) -> Iterator[type[Study[Any]]]:
@@ -55,6 +47,31 @@ def add_commands() -> None:
     for folder in FOLDERS:
         if find_spec(name := f"tandem.studies.{folder}.command"):  # one may be asked for through another's
             import_module(name)
+
+
+def part_of(catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
+    """A recorded request of these rows alone, and of what a study measures with them. Raises UsageError for a row that there is not,
+    and where the study cannot be made without the others."""
+    own = _again(request, "part_of")
+    found: Request = own(catalog, request, rows) if own else replay.part(request, rows)
+    try:
+        STUDIES[request.study](catalog, found)
+    except UsageError as error:
+        raise UsageError(f"--only is not for this record: {error}") from None
+    return found
+
+
+def of_today(catalog: Catalog, request: Request) -> Request:
+    """A recorded request as it would be asked today. Raises UsageError for what is no longer there."""
+    own = _again(request, "of_today")
+    found: Request = own(catalog, request) if own else request
+    return found
+
+
+def _again(request: Request, what: str) -> Callable[..., Any] | None:
+    """What the folder of a study says of records, in again.py; None: nothing of its own."""
+    name = f"{STUDIES[request.study].__module__.rpartition('.')[0]}.again"
+    return getattr(import_module(name), what, None) if find_spec(name) else None
 
 
 def study_of(file: Path) -> type[Study[Any]]:
@@ -152,7 +169,7 @@ class IndexEntry:
     """ISO 8601, UTC."""
     verdict: str
     headline: str
-    """The main figure; empty where the study has none or the result does not tell it."""
+    """The main figure; empty where there is none."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,16 @@ import pytest
 from harness_places import ROOT
 from harness_samples import good_window, pooler, role, there
 
-from tandem.analysis.stack import Calibrated, Setup, calibrated, likely, off, parallel, predict, round_trips
+from tandem.analysis.stack import (
+    Calibrated,
+    Setup,
+    beside,
+    calibrated,
+    likely,
+    parallel,
+    predict,
+    round_trips,
+)
 from tandem.record.window import DbRtt, Verdict, Window
 from tandem.studies.registry import read_folder
 
@@ -42,7 +51,7 @@ def test_the_committed_bench_is_predicted_from_its_cpu_times(label: str) -> None
     assert found.round_trips == pytest.approx(8, abs=0.01), "counted: eight reads"
     predicted = predict(found, RECIPES)
     measured = sorted(window.goodput_rps for window in windows)[len(windows) // 2]
-    assert abs(off(predicted.throughput_rps, measured)) < 0.10
+    assert predicted.throughput_rps == pytest.approx(measured, rel=0.10)
     assert {window.bottleneck for window in windows} & {predicted.limited_by, "app-cpu", "database"}
 
 
@@ -142,3 +151,13 @@ def test_a_cell_that_differs_is_explained_by_what_was_counted(
 ) -> None:
     [reason] = likely(base(), base(**here), {**SETTINGS, **settings}, too_high)
     assert told in reason
+
+
+def test_a_prediction_is_explained_where_it_is_far_off() -> None:
+    slow = base(demands_us={"app": 3000, "db": 700})
+    predicted, off, reasons = beside(base(), slow, RECIPES, SETTINGS, predict(slow, RECIPES).throughput_rps)
+    assert off == pytest.approx(predicted.throughput_rps / predict(slow, RECIPES).throughput_rps - 1)
+    assert "a request cost app 3,000 µs of CPU" in reasons[0]
+    near = beside(base(), base(), RECIPES, SETTINGS, predicted.throughput_rps)
+    assert near == (predicted, 0, [])
+    assert beside(base(), None, RECIPES, SETTINGS, 0) == (predicted, None, [])

@@ -14,7 +14,7 @@ from tandem.cli import measure
 from tandem.cli.options import app
 from tandem.commands import main as cli
 from tandem.report.fit import fitted
-from tandem.studies.registry import STUDIES, read_folder
+from tandem.studies.registry import read_folder
 
 KEPT = ("reference", "comparisons/falcon", "comparisons/python-sync", "explanations/published-python")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -42,20 +42,10 @@ def test_a_result_is_told_in_one_sentence(root: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("comparisons/falcon", "× "),
-        ("comparisons/python-sync", "against python-sync"),
-        ("explanations/published-python", "× 5.57"),
-        ("capacities/falcon-async", "/s with p"),
-        ("sweep", "/s at connections"),
-        ("ceiling", "% of "),
-        ("crosscheck", "pairs"),
-    ],
+    ("name", "told"), [("sweep", "/s at connections"), ("ceiling", "% of "), ("crosscheck", "pairs")]
 )
-def test_the_sentence_has_the_main_figure(root: Path, name: str, told: str) -> None:
-    result = read_folder(root / "results" / name)[1] if "/" in name else uncommitted(name)
-    assert told in STUDIES[result.request.study].headline(result.conclusions.model_dump(mode="json"))
+def test_the_sentence_has_the_main_figure(name: str, told: str) -> None:
+    assert told in uncommitted(name).headline
 
 
 def printed(root: Path, name: str, width: int) -> str:

@@ -21,14 +21,9 @@ from tandem.record.packed import pack
 from tandem.record.request import Request
 from tandem.record.window import Verdict
 from tandem.studies.bench.study import Bench
-from tandem.studies.registry import read_folder
+from tandem.studies.registry import of_today, read_folder
 
 ASKED = request("rust-async", "node", plan="smoke")
-
-
-@pytest.fixture(autouse=True)
-def _room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
 
 
 def measured(catalog: Catalog, results: Path, asked: Request = ASKED, **lab: Any) -> Path:
@@ -175,4 +170,4 @@ def test_experiments_are_asked_for_as_their_files_have_them_now(real: Catalog) -
         old = result.request.model_copy(update={"options": {**result.request.options, "digest": "old"}})
         with pytest.raises(UsageError, match="has changed since"):
             kind(real, old)
-        assert kind(real, kind.today(real, old)).request.options["digest"] != "old"
+        assert kind(real, of_today(real, old)).request.options["digest"] != "old"

@@ -24,8 +24,7 @@ REQUEST = request(settings={"WORKERS": "2"})
 
 
 @pytest.fixture
-def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def new(tmp_path: Path) -> Journal:
     return Journal.begin(tmp_path, REQUEST)
 
 

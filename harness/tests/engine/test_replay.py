@@ -19,8 +19,7 @@ from tandem.record.store import write_model
 from tandem.record.trial import Trial, WindowRecord
 from tandem.record.window import Times, Verdict
 from tandem.studies.bench.conclusions import Benched
-from tandem.studies.bench.study import Bench
-from tandem.studies.registry import STUDIES, read_folder
+from tandem.studies.registry import of_today, part_of, read_folder
 
 type Recorded = tuple[Result[Benched], list[Trial]]
 
@@ -274,7 +273,7 @@ def test_where_a_default_has_changed_the_recorded_value_is_chosen(real: Catalog)
 def test_some_rows_alone(real: Catalog, root: Path, folder: str, rows: list[str], started: list[str]) -> None:
     kind, result, made = read_folder(root / "results" / folder)
     whole = again(real, result, 7)
-    study = kind(real, kind.only(real, whole, rows))
+    study = kind(real, part_of(real, whole, rows))
     assert [variant.label for variant in study.variants] == started
     trials = [spec for block in study.outline() for spec in block]
     assert trials
@@ -288,7 +287,7 @@ def test_some_rows_alone(real: Catalog, root: Path, folder: str, rows: list[str]
 def test_rows_of_an_experiment_come_with_those_of_their_start(real: Catalog, root: Path) -> None:
     """What a start has done before is part of a figure. The conclusions have these rows and no others."""
     kind, result, made = read_folder(root / "results/reference-experiments/hyper-delay")
-    study = kind(real, kind.only(real, again(real, result, 7), ["async1, 200 ms"]))
+    study = kind(real, part_of(real, again(real, result, 7), ["async1, 200 ms"]))
     own = [trial for trial in made if trial.spec.variants == ["async1, 20 ms"]]
     found = study.conclude(own, Baselines())
     assert found.verdict is Verdict.OK
@@ -296,13 +295,13 @@ def test_rows_of_an_experiment_come_with_those_of_their_start(real: Catalog, roo
         f"async1, {delay} ms" for delay in (20, 200, 1000)
     ]
     assert found.conclusions.digest == result.conclusions.digest
-    assert study.request.same_but_for_the_seed(kind.today(real, study.request))
+    assert study.request.same_but_for_the_seed(of_today(real, study.request))
 
 
 def test_files_of_one_row_are_concluded_without_the_others(real: Catalog, root: Path) -> None:
     kind, result, made = read_folder(root / "results/reference-experiments/file-io")
     row = "smol tasks, 5/1M"
-    study = kind(real, kind.only(real, again(real, result, 7), [row]))
+    study = kind(real, part_of(real, again(real, result, 7), [row]))
     of_case = [trial for trial in made if row in trial.spec.variants]
     own = [
         trial.model_copy(update={"spec": trial.spec.model_copy(update={"variants": [row]})})
@@ -318,13 +317,15 @@ def test_a_row_that_there_is_not_is_refused_with_those_that_there_are(real: Cata
     with pytest.raises(
         UsageError, match=r"no row 'rust-asinc'\. Did you mean 'rust-async'\? There are: rust"
     ):
-        Bench.only(real, old.request, ["rust-async", "rust-asinc"])
+        part_of(real, old.request, ["rust-async", "rust-asinc"])
 
 
-@pytest.mark.parametrize("name", ["capacity", "crosscheck", "crossover", "explain", "nightly"])
-def test_what_is_made_as_a_whole_says_why(real: Catalog, name: str) -> None:
-    with pytest.raises(UsageError, match=f"--only is not for records of {name}: [a-z]+ "):
-        STUDIES[name].only(real, request(), ["rust-async"])
+@pytest.mark.parametrize("name", ["crossovers/python", "explanations/published-python"])
+def test_half_of_a_pair_is_refused(real: Catalog, root: Path, name: str) -> None:
+    _, result, _ = read_folder(root / "results" / name)
+    row = result.request.variants[0].label
+    with pytest.raises(UsageError, match=r"--only is not for this record: .* takes two variants"):
+        part_of(real, again(real, result, 7), [row])
 
 
 def test_what_cannot_be_made_again(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from tandem.engine.blocks import Blocks
 from tandem.engine.run import run, summary
 from tandem.engine.study import Windows
 from tandem.errors import TandemError, UsageError
-from tandem.record import store
 from tandem.record.request import Request, Variant
 from tandem.record.result import Result
 from tandem.record.store import RESULT, TRIALS, read_model
@@ -55,11 +54,6 @@ class Adaptive(Static):
 
 
 STATIC = request("rust-async", study="static")
-
-
-@pytest.fixture(autouse=True)
-def _room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
 
 
 def test_a_study_from_its_request_to_its_result(real: Catalog, tmp_path: Path) -> None:
@@ -91,11 +85,9 @@ def test_a_start_says_what_was_started(real: Catalog, tmp_path: Path) -> None:
 def test_the_looks_at_the_ceilings_are_in_the_blocks_and_are_no_trials_of_the_study(
     real: Catalog, tmp_path: Path
 ) -> None:
-    class Looking(Static):
-        looks_at_ceilings = True
-
     lab = FakeLab()
-    result, journal = run(Looking, STATIC, session(real, tmp_path, lab))
+    asked = STATIC.model_copy(update={"plan": "quick"})
+    result, journal = run(Static, asked, session(real, tmp_path, lab))
     assert [name for name in lab.visited if not name.startswith("look-")] == ALL
     looks = {f"look-{number}-{kind}" for number in (1, 2) for kind in ("null", "database")}
     assert looks == set(lab.visited) - set(ALL)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness_engine import made_trial, request, trial_spec
@@ -13,10 +14,11 @@ from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, estimate_s
 from tandem.errors import UsageError
 from tandem.lab.prepare import VariantConditions, check, prepare
-from tandem.record.request import Conditions
+from tandem.record.request import Conditions, Variant
 from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
+from tandem.studies.bench.study import Bench
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,17 @@ def test_only_what_stands_in_the_path_bounds_it(
     asked = request(scenario=scenario, conditions=under)
     assert stand_ins.fitting(real, asked) == expected
     binding = [stand_in for stand_in in expected if stand_in != "proxy"]
-    assert [variant.stand_in for variant in stand_ins.variants(real, asked)] == binding
+    looked_at = stand_ins.wanted(Bench(real, asked.model_copy(update={"plan": "quick"})))
+    assert [variant.stand_in for variant in looked_at] == binding
+
+
+@pytest.mark.parametrize("own", [{"topology": "direct"}, {"variables": {"DB_IMAGE": ":0123"}}])
+def test_what_runs_elsewhere_is_not_looked_at(own: dict[str, Any], real: Catalog) -> None:
+    one = Variant(label="a", implementation="node")
+    asked = request(plan="quick", variants=[one, one.model_copy(update={"label": "b", **own})])
+    assert stand_ins.wanted(Bench(real, asked)) == []
+    alike = asked.model_copy(update={"variants": [one]})
+    assert len(stand_ins.wanted(Bench(real, alike))) == 2, "the control"
 
 
 BLOCKS = [[trial_spec(f"{n}-{label}", label, block=n) for label in ("one", "two")] for n in (1, 2, 3, 4)]
@@ -61,7 +73,7 @@ def followed(
             trials = yield block
             told.append(trials)
 
-    plan_with_looks = stand_ins.in_each_block(real, request(seed=seed), plan)
+    plan_with_looks = stand_ins.in_each_block(real, request(seed=seed), plan())
     block = next(plan_with_looks, None)
     while block is not None:
         asked.append(block)
@@ -121,7 +133,7 @@ def test_a_block_that_is_made_again_looks_again(real: Catalog) -> None:
         yield BLOCKS[0]
         yield [spec.again() for spec in BLOCKS[0]]
 
-    found = stand_ins.in_each_block(real, request(), plan)
+    found = stand_ins.in_each_block(real, request(), plan())
     rates = {"null": 1100.0, "database": 1100.0}
     again = found.send([answered(spec, rates) for spec in next(found)])
     assert {spec.attempt for spec in again} == {2}
@@ -160,7 +172,7 @@ def test_a_stand_in_answers_about_as_much_as_the_application(real: Catalog, tmp_
     assert max(sizes) < 3 * min(sizes)
     for own in (null.scenario, proxy.scenario):
         assert (own.connections, own.statements) == (real.scenarios["recipes"].connections, [])
-    check(real, wanted, stand_ins.variants(real, wanted))
+    check(real, wanted, [stand_ins.variant("null"), stand_ins.variant("database")])
 
 
 def test_which_plans_look(real: Catalog) -> None:

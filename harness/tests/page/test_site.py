@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pytest
 from harness_engine import Found, Static, request, result_of
 from harness_places import result_alone
+from rich.console import Group, RenderableType
 
 from tandem.commands import page as commands
 from tandem.errors import TandemError
@@ -129,7 +130,7 @@ class Glanced(Found):
 
     @property
     def publication(self) -> Publication:
-        fields = dict.fromkeys(("origin", "host", "hypothesis", "sentence"), "")
+        fields = dict.fromkeys(("origin", "published_host", "hypothesis", "sentence"), "")
         return Publication(name="glance", title="A <quote>", source=None, **fields)
 
 
@@ -140,8 +141,9 @@ class Glance(Static):
     kind = Glanced
 
     @classmethod
-    def pictures(cls, result: Result[Any]) -> list[Picture]:
-        return [Picture("gap", "A <gap>", "What it shows.", {"data": {"values": []}, "mark": "bar"}, "why")]
+    def report(cls, result: Result[Any]) -> RenderableType:
+        spec = {"data": {"values": []}, "mark": "bar"}
+        return Group(super().report(result), Picture("gap", "A <gap>", "What it shows.", spec, "why"))
 
 
 def test_a_new_study_is_on_every_part_of_the_page(

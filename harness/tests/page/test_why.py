@@ -10,11 +10,13 @@ from typing import Any
 import altair
 import pytest
 from harness_page import FIRST, SECOND, crossover, keep_crossover
+from rich.console import Group
 
 from tandem.errors import TandemError
 from tandem.page import site
 from tandem.page.plots import OF_RESULTS
 from tandem.page.site import bundle, page_alone
+from tandem.report.markdown import pictures_in
 from tandem.report.picture import Picture
 from tandem.studies.crossover import pictures as of_crossover
 from tandem.studies.explain import pictures as of_explain
@@ -63,7 +65,7 @@ def test_what_is_within_noise_is_grey(explained: Any) -> None:
 def test_without_figures_at_an_end_there_is_no_waterfall(explained: Any) -> None:
     nothing = explained.conclusions.model_copy(update={"explanations": []})
     bare = explained.model_copy(update={"conclusions": nothing})
-    assert Explain.pictures(bare) == []
+    assert pictures_in(Explain.report(bare)) == []
 
 
 def test_without_a_spread_there_are_no_intervals(explained: Any) -> None:
@@ -72,7 +74,7 @@ def test_without_a_spread_there_are_no_intervals(explained: Any) -> None:
     shares = [share.model_copy(update=unknown) for share in told.of().factors]
     one = told.of().model_copy(update={"factors": shares})
     bare = explained.model_copy(update={"conclusions": told.model_copy(update={"explanations": [one]})})
-    [picture] = Explain.pictures(bare)
+    [picture] = pictures_in(Explain.report(bare))
     drawn = [layer for layer in picture.spec["layer"] if "isValid" in str(layer.get("transform"))]
     assert drawn == []
     altair.Chart.from_dict(picture.spec, validate=True)
@@ -99,11 +101,14 @@ def test_without_any_ratio_there_is_no_map() -> None:
     found = crossover()
     cells = [cell.model_copy(update={"ratio": None}) for cell in found.conclusions.contrasts]
     bare = found.model_copy(update={"conclusions": found.conclusions.model_copy(update={"contrasts": cells})})
-    assert of_crossover.pictures(bare) == []
+    assert of_crossover.pictures(bare.conclusions) == []
 
 
 def test_the_pictures_are_valid_vega_lite(explained: Any) -> None:
-    drawn: list[Picture] = [*Explain.pictures(explained), *of_crossover.pictures(crossover())]
+    drawn: list[Picture] = [
+        *pictures_in(Explain.report(explained)),
+        *of_crossover.pictures(crossover().conclusions),
+    ]
     assert [one.name for one in drawn] == ["waterfall-goodput", "waterfall-cpu", "map", "model"]
     for one in drawn:
         altair.Chart.from_dict(one.spec, validate=True)
@@ -152,7 +157,7 @@ def test_a_picture_that_no_page_can_hold_is_named(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = {"data": {"values": [{"ratio": math.nan}]}, "mark": "bar"}
-    monkeypatch.setattr(Explain, "pictures", classmethod(lambda *_: [Picture("odd", "Odd", "Odd.", spec)]))
+    monkeypatch.setattr(Explain, "report", staticmethod(lambda _: Group(Picture("odd", "Odd", "Odd.", spec))))
     built = site.build([root / EXPLANATION], tmp_path / "site", root, print)
     assert ["JSON" in one.reason for one in built.broken] == [True]
 

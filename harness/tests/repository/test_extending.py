@@ -235,7 +235,7 @@ def test_a_scenario_a_plan_and_an_experiment_are_one_file_each(copy: Copy) -> No
     assert mine["trials"] == 2 * 5
 
 
-# ---- a study: a folder and a line ----
+# ---- a study: a folder ----
 
 STUDY = '''
 """Only the closed windows of a bench, one for each variant."""
@@ -286,8 +286,7 @@ class Glance(Study[Glanced]):
 COMMAND = '''
 """`tandem glance`."""
 
-from tandem.catalog.catalog import Catalog
-from tandem.cli.options import ROOT, Variants, read_variants
+from tandem.cli.options import Variants, read_variants
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.studies.glance.study import Glance
 
@@ -295,7 +294,7 @@ from tandem.studies.glance.study import Glance
 @measuring(plan=Default("smoke"))
 def glance(asked: Asked, variants: Variants) -> None:
     """Look once at each variant."""
-    asked.measure(Glance, asked.request(Glance.name, Catalog(ROOT), read_variants(variants)))
+    asked.measure_variants(Glance, read_variants(variants))
 '''
 MADE = """
 import sys
@@ -311,13 +310,10 @@ print(journal.folder)
 """
 
 
-def test_a_study_is_a_folder_and_a_line(copy: Copy, tmp_path: Path) -> None:
+def test_a_study_is_a_folder(copy: Copy, tmp_path: Path) -> None:
     for name, text in (("__init__", '"""One look."""\n'), ("study", STUDY), ("command", COMMAND)):
         copy.write(f"harness/tandem/studies/glance/{name}.py", text)
-    registry = "harness/tandem/studies/registry.py"
-    copy.edit(registry, '    "bench",\n', '    "bench",\n    "glance",\n')
-    outside = [file for file in copy.touched if not file.startswith("harness/tandem/studies/glance/")]
-    assert outside == [registry]
+    assert all(file.startswith("harness/tandem/studies/glance/") for file in copy.touched)
     assert planned(copy, "glance recipes smoke") == [
         {"trials": 2, "path": "/api/v1/recipes", "connections": 50, "windows": ["closed"]}
     ]

@@ -13,7 +13,6 @@ from rich.console import Console
 from tandem.commands import report as command
 from tandem.commands.report import listed, report, variants
 from tandem.errors import UsageError
-from tandem.studies.bench.study import Bench
 from tandem.studies.registry import FIRST_BYTES, IndexEntry, index
 
 REAL = "results/reference-experiments/file-io"
@@ -112,14 +111,6 @@ def test_a_headline_behind_a_long_request_is_read(keep: Keep, real_result: dict[
     options = {"long": "x" * FIRST_BYTES}
     folder = keep("one", request={**real_result["request"], "options": options})
     assert index(folder).entries[0].headline == real_result["headline"]
-
-
-def test_the_main_figure_of_a_bench() -> None:
-    told = [
-        {"metric": "goodput_rps", "variant": name, "mean": rate, "n": 3}
-        for name, rate in (("a", 1234.5), ("b", None))
-    ]
-    assert Bench.headline({"estimates": told}) == "a 1,234/s"
 
 
 # ---- the command ----

@@ -10,6 +10,7 @@ from harness_engine import made_trial
 from harness_page import UNCOMMITTED, uncommitted
 from harness_places import ROOT, result_alone
 
+from tandem.engine.study import Study
 from tandem.errors import TandemError
 from tandem.record.store import PACKED, RESULT
 from tandem.report.markdown import of_result
@@ -24,6 +25,11 @@ def result_file(folder: Path, **changes: Any) -> Path:
     file = folder / RESULT
     file.write_text(json.dumps({name: value for name, value in told.items() if value is not None}))
     return file
+
+
+def test_a_study_has_at_most_eight_members() -> None:
+    members = {name for name in (*vars(Study), *Study.__annotations__) if not name.startswith("_")}
+    assert members == {*["name", "kind", "variants", "outline", "plan", "windows", "conclude", "report"]}
 
 
 def test_a_result_alone_has_no_trials(tmp_path: Path) -> None:

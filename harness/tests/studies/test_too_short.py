@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_engine import request
+from harness_engine import request, told_before
 
 from tandem.analysis.curves import loss, loss_in_scatters
 from tandem.catalog.catalog import Catalog
-from tandem.engine.deciding import too_few
+from tandem.engine.deciding import warn_of_too_few
 from tandem.engine.study import Study
 from tandem.load.rows import Floats
 from tandem.record.request import Conditions, Request
@@ -22,15 +22,13 @@ from tandem.studies.explain.design import ExplainOptions
 from tandem.studies.explain.study import Explain
 from tandem.studies.reproduce.experiment import read_all
 from tandem.studies.reproduce.study import Reproduce, request_for
-from tandem.studies.sweep.axis import Over
 from tandem.studies.sweep.study import Sweep, SweepOptions
 
 PAIR = ("python-sync", "python-async")
-TOOK_S = 1200.0
 
 
 def told(study: Study[Any]) -> list[str]:
-    return [line for line in study.ahead(TOOK_S) if " cannot " in line]
+    return [line for line in told_before(study) if " cannot " in line]
 
 
 def asked(study: str, *names: str, plan: str, **changes: Any) -> Request:
@@ -49,8 +47,8 @@ def explain(blocks: int) -> Request:
 
 
 def sweep(rounds: int, *values: int) -> Request:
-    over = Over("connections", values)
-    return asked("sweep", plan="ceiling", options=SweepOptions.of(over, rounds))
+    options = SweepOptions(axis="connections", values=[*values], rounds=rounds)
+    return asked("sweep", plan="ceiling", options=options.as_options())
 
 
 def capacity(plan: str) -> Request:
@@ -66,7 +64,7 @@ def test_blocks_that_cannot_show_a_difference(real: Catalog) -> None:
         (Compare(real, asked("compare", plan="smoke")), "--plan quick"),
     ):
         [line] = told(study)
-        assert line.startswith(f"{cannot} ({option}), about 40 min with these windows. The result will be ")
+        assert line.startswith(f"{cannot} ({option}), 2 times as long. The result will be ")
     assert not told(Bench(real, asked("bench", plan="nightly")))
     assert not told(Compare(real, asked("compare", plan="quick")))
     assert not told(Compare(real, asked("compare", plan="claim"))), "it looks at 6, 9 and 12"
@@ -77,15 +75,15 @@ def test_blocks_that_cannot_show_a_difference(real: Catalog) -> None:
 
 def test_starts_that_cannot_decide(real: Catalog, root: Path) -> None:
     assert told(Crossover(real, crossover(2))) == [
-        "2 rounds cannot say who wins in any cell: that takes 3 (--rounds 3), about 30 min with these windows"
+        "2 rounds cannot say who wins in any cell: that takes 3 (--rounds 3), 1.5 times as long"
     ]
     assert told(Explain(real, explain(2))) == [
-        "2 blocks cannot decide any factor: that takes 3 (--blocks 3), about 30 min with these windows"
+        "2 blocks cannot decide any factor: that takes 3 (--blocks 3), 1.5 times as long"
     ]
     experiments = read_all(root)
     short = request_for(real, "hyper-delay", experiments["hyper-delay"], "smoke", 2, 1)
     assert told(Reproduce(real, short)) == [
-        "2 fresh starts cannot decide a claim: that takes 3 (--plan core), about 30 min with these windows"
+        "2 fresh starts cannot decide a claim: that takes 3 (--plan core), 1.5 times as long"
     ]
     enough = request_for(real, "hyper-delay", experiments["hyper-delay"], "core", 2, 1)
     files = request_for(real, "file-io", experiments["file-io"], "smoke", 2, 1)
@@ -104,7 +102,7 @@ def test_a_capacity_of_too_few_starts(real: Catalog, tmp_path: Path) -> None:
     file.write_text(text.replace("trials = 5", "trials = 1"))
     [line] = told(Capacity(real, capacity(str(file))))
     assert line.startswith("1 further fresh start cannot show how much starts differ")
-    assert line.endswith("that takes 3 (--plan capacity), about 60 min with these windows")
+    assert line.endswith("that takes 3 (--plan capacity), 3 times as long")
     assert not told(Capacity(real, capacity("capacity")))
 
 
@@ -128,7 +126,8 @@ def test_the_loss_that_is_told_is_that_of_the_test(times: float) -> None:
 
 
 def test_what_is_enough_is_not_told() -> None:
-    assert too_few(6, 6, "blocks", 60, "decide") == []
-    assert too_few(1, 3, "starts", 60, "decide", so="So what") == [
-        "1 start cannot decide: that takes 3, about 3 min with these windows. So what"
-    ]
+    said: list[str] = []
+    warn_of_too_few(said.append, 6, 6, "blocks", "decide")
+    assert said == []
+    warn_of_too_few(said.append, 1, 3, "starts", "decide", so="So what")
+    assert said == ["1 start cannot decide: that takes 3, 3 times as long. So what"]

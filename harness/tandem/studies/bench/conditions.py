@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.placement import evaluate
+from tandem.engine.grid import placed
 from tandem.record.conclusion import Coordinates
 from tandem.record.request import Variant
 
@@ -47,23 +48,16 @@ class Condition:
 
     def of(self, variant: Variant, catalog: Catalog) -> Variant:
         """The variant under it."""
-        changes: dict[str, object] = {
-            "label": self.label(variant),
-            "base": variant.label,
-            "coordinates": self.coordinates,
-        }
+        settings, scenario, changes = dict[str, str](), dict[str, object](), dict[str, object]()
         if self.topology is not None:
             changes["topology"] = self.topology
         if self.pool is not None:
-            own = {
-                "DB_POOL_MAX": str(self.pool),
-                **_threads(catalog.implementation(variant.implementation), self.pool),
-            }
-            changes["settings"] = {**own, **variant.settings, "DB_POOL_MAX": str(self.pool)}
+            threads = _threads(catalog.implementation(variant.implementation), self.pool)
+            settings = {**threads, **variant.settings, "DB_POOL_MAX": str(self.pool)}
         if self.distance_ms is not None:
             changes["db_rtt_ms"] = self.distance_ms
-            changes["scenario_changes"] = {**variant.scenario_changes, "connections": CONNECTIONS}
-        return variant.model_copy(update=changes)
+            scenario["connections"] = CONNECTIONS
+        return placed(variant, self.label(variant), self.coordinates, settings, scenario, **changes)
 
 
 def _threads(implementation: Implementation, pool: int) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """The study behind `bench --questions`: every implementation under each condition once in each round."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from tandem.analysis.cost import APP
-from tandem.engine.deciding import too_few_blocks
+from tandem.engine.blocks import Blocks
+from tandem.engine.deciding import shortest_with_enough, warn_of_too_few_blocks
 from tandem.engine.grid import Grid
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded
@@ -23,10 +23,6 @@ class Questions(Grid[Benched]):
     report = staticmethod(tables.report)
 
     @property
-    def looks_at_ceilings(self) -> bool:
-        return False  # two of the questions have a bound of their own, and the first asks for no rate
-
-    @property
     def _under(self) -> list[list[Variant]]:
         """The variants under each condition."""
         return [[one.of(variant, self.catalog) for variant in self.request.variants] for one in CONDITIONS]
@@ -39,18 +35,16 @@ class Questions(Grid[Benched]):
     def groups(self) -> list[list[str]]:
         return [[variant.label for variant in own] for own in self._under]
 
-    def ahead(self, expected_s: float) -> list[str]:
-        return too_few_blocks(self.catalog, self.timing, len(self.request.variants), expected_s)
+    def plan(self) -> Blocks:
+        warn_of_too_few_blocks(self, self.rounds, shortest_with_enough(self.catalog))
+        yield from super().plan()
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
-        return conclude(self._under, trials, self.rounds, baselines)
-
-    @classmethod
-    def headline(cls, conclusions: dict[str, Any]) -> str:
-        found = Benched.model_validate(conclusions)
+        found = conclude(self._under, trials, self.rounds, baselines)
         costs = [
             (one.variant, one.mean)
-            for one in found.estimates
+            for one in found.conclusions.estimates
             if one.metric == APP and one.coordinates.get("question") == "cost"
         ]
-        return ", ".join(f"{name} {number(1e6 / mean)} per core-s" for name, mean in costs if mean)
+        found.headline = ", ".join(f"{name} {number(1e6 / mean)} per core-s" for name, mean in costs if mean)
+        return found

@@ -1,16 +1,17 @@
 """The studies behind `bench`: fresh starts, a closed and an open window each; and, with --questions, three questions."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from tandem.analysis.cost import total_cpu_us_per_request
-from tandem.engine.deciding import too_few_blocks
+from tandem.engine.blocks import Blocks
+from tandem.engine.deciding import shortest_with_enough, warn_of_too_few_blocks
 from tandem.engine.estimate import Overheads, trial_s
-from tandem.engine.grid import CLOSED, Grid
+from tandem.engine.grid import Grid
+from tandem.engine.study import Windows, in_order
 from tandem.facts.metric import GOODPUT
 from tandem.record.result import Baselines, Concluded
-from tandem.record.trial import Trial, WindowRecord
-from tandem.record.window import Verdict
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Verdict, Window
 from tandem.studies.bench import report as tables
 from tandem.studies.bench.conclusions import Benched, conclude
 from tandem.studies.bench.questions import Questions as Questions
@@ -25,22 +26,25 @@ class Bench(Grid[Benched]):
     opened = True
     report = staticmethod(tables.report)
 
-    def ahead(self, expected_s: float) -> list[str]:
+    def plan(self) -> Blocks:
         first_s = trial_s(self.outline()[0][0], Overheads())
-        told = (
+        self.tell(
             f"the first figure comes after about {lasts(first_s)}; all {self.rounds} starts of each variant then give"
             " intervals and ratios within blocks"
         )
-        return [told, *too_few_blocks(self.catalog, self.timing, len(self.variants), expected_s)]
+        warn_of_too_few_blocks(self, self.rounds, shortest_with_enough(self.catalog))
+        yield from super().plan()
 
-    def line(self, made: Trial | WindowRecord) -> str | None:
-        """Of the first start also what it came to: nobody waits for the last one to see a figure."""
-        first = self.outline()[0][0].key
-        if not isinstance(made, Trial) or made.spec.key != first or made.verdict is not Verdict.OK:
-            return None
-        window = made.window(CLOSED)
-        if window is None:
-            return None
+    def windows(self, spec: TrialSpec) -> Windows:
+        """Of the very first also what it came to: nobody waits for the last one to see a figure."""
+        closed, *others = spec.windows
+        window = (yield closed).windows.get(spec.variants[0])
+        is_first = spec.key == self.outline()[0][0].key
+        if is_first and window is not None and window.verdict is Verdict.OK:
+            self.tell(f"  {spec.variants[0]}: {self._first_figure(window)}")
+        yield from in_order(others)
+
+    def _first_figure(self, window: Window) -> str:
         own, cost = window.app_cpu_us_per_request, total_cpu_us_per_request(window)
         told = (
             ""
@@ -48,17 +52,16 @@ class Bench(Grid[Benched]):
             else f", {cost:,.0f} µs of CPU per request, {own:,.0f} of it the application's"
         )
         starts = self.rounds * len(self.variants) - 1
+        more = " and the ratios within blocks" if len(self.variants) > 1 else ""
         return (
-            f"{made.spec.variants[0]}: first figure {window.goodput_rps:,.0f}/s{told}, from one start."
-            f" The {starts} starts that follow add an interval"
-            + (" and the ratios within blocks" if len(self.variants) > 1 else "")
+            f"first figure {window.goodput_rps:,.0f}/s{told}, from one start."
+            f" The {starts} starts that follow add an interval{more}"
         )
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
-        return conclude([self.variants], trials, self.rounds, baselines)
-
-    @classmethod
-    def headline(cls, conclusions: dict[str, Any]) -> str:
-        found = Benched.model_validate(conclusions)
-        reached = [one for one in found.estimates if one.metric == GOODPUT and one.mean is not None]
-        return ", ".join(f"{one.variant} {number(one.mean)}/s" for one in reached)
+        found = conclude([self.variants], trials, self.rounds, baselines)
+        reached = [
+            one for one in found.conclusions.estimates if one.metric == GOODPUT and one.mean is not None
+        ]
+        found.headline = ", ".join(f"{one.variant} {number(one.mean)}/s" for one in reached)
+        return found

@@ -3,13 +3,11 @@
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 
-from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.studies.capacity.search import parse_slo
-from tandem.studies.capacity.study import Capacity
+from tandem.studies.capacity.study import Capacity, CapacityOptions
 
 PLAN = Default(
     "capacity", "Plan. Sets the number of further fresh starts, the warm-up and the shortest window."
@@ -26,6 +24,5 @@ def capacity(
     longest: Annotated[int, typer.Option(min=5, help="Length of the longest window, in seconds.")] = 60,
 ) -> None:
     """Find the highest rate that meets an objective, with an interval over fresh starts, and show what happens around it."""
-    options: dict[str, JsonValue] = {"slo": parse_slo(slo).asked, "longest_s": longest}
-    variants = [cli.read_variant(variant)]
-    asked.measure(Capacity, asked.request(Capacity.name, Catalog(cli.ROOT), variants, options))
+    options = CapacityOptions(slo=parse_slo(slo).asked, longest_s=longest)
+    asked.measure_variants(Capacity, [cli.read_variant(variant)], options)

@@ -44,9 +44,13 @@ class Judged(Part):
     """The objective's."""
     bottleneck: str
 
+    @property
+    def outcome(self) -> str:
+        """The state, and why."""
+        return f"{self.state}: {'; '.join(self.reasons)}" if self.reasons else str(self.state)
+
     def __str__(self) -> str:
-        reasons = f": {'; '.join(self.reasons)}" if self.reasons else ""
-        return f"{self.rate_rps:,}/s: {self.state}{reasons}"
+        return f"{self.rate_rps:,}/s: {self.outcome}"
 
 
 def failed_share(window: Window) -> float:

@@ -1,32 +1,19 @@
 """How a capacity is told. Pure: a result in, renderables out."""
 
-from typing import Any
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from tandem.analysis.ceilings import cut_off
 from tandem.record.result import Result
-from tandem.record.window import Times, Verdict
-from tandem.report.parts import ceilings, conditions_line, findings, settings, spent, table
+from tandem.record.window import Verdict
+from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
+from tandem.report.table import Column, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
-from tandem.studies.capacity.search import Slo
 from tandem.wording import limited_by, number
 
 NOTHING = "above it, no resource was exhausted on average: only the objective was not met"
 NOTE = "response times cover the answered requests only"
-COLUMNS = (
-    "load %",
-    "offered 1/s",
-    "goodput 1/s",
-    "p50 ms",
-    "p99 ms",
-    "failed %",
-    "unsent %",
-    "recovery s",
-    "limited by",
-)
 
 
 def rate(rate_rps: int | None) -> str:
@@ -84,51 +71,48 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
 def probes(result: Result[CapacityFound]) -> Table:
     """A row for each probe of the search and of the further starts."""
     found = result.conclusions
-    columns = ("offered 1/s", "window s", "p50 ms", f"{found.slo.percentile} ms", "outcome")
-    out = table(f"probes for {found.slo}, {conditions_line(result.request)}", *columns, left=["outcome"])
-    for kind, made in (
-        ("search", found.search),
-        ("further start", found.confirmations),
-    ):
-        for probe in made:
-            told = f"{kind}: {probe.state}{': ' if probe.reasons else ''}{'; '.join(probe.reasons)}"
-            out.add_row(
-                number(probe.rate_rps),
-                str(probe.seconds),
-                number(probe.p50_ms, 1),
-                number(probe.percentile_ms, 1),
-                told,
-            )
-    return out
+    made = [("search", probe) for probe in found.search]
+    made += [("further start", probe) for probe in found.confirmations]
+    return table(
+        f"probes for {found.slo}, {conditions_line(result.request)}",
+        made,
+        Column("offered 1/s", lambda one: number(one[1].rate_rps)),
+        Column("window s", lambda one: str(one[1].seconds)),
+        Column("p50 ms", lambda one: number(one[1].p50_ms, 1)),
+        Column(f"{found.slo.percentile} ms", lambda one: number(one[1].percentile_ms, 1)),
+        Column("outcome", lambda one: f"{one[0]}: {one[1].outcome}", text=True),
+    )
 
 
 def _highest(found: CapacityFound) -> float:
     return max((load.goodput_rps for load in found.behaviour), default=0.0)
 
 
-def _cells(load: Behaviour, result: Result[CapacityFound]) -> list[str]:
-    near = cut_off(load.near_ceiling, load.goodput_rps, result.baselines, _highest(result.conclusions))
-    times = load.response_time_ms or Times(samples=0)
-    void = " (void)" if load.verdict is Verdict.VOID else ""
-    return [
-        number(load.share * 100),
-        number(load.offered_rps),
-        number(load.goodput_rps),
-        number(times.p50, 1),
-        number(times.p99, 1),
-        number(load.failed_share * 100, 2),
-        number(load.unsent_share * 100, 2),
-        number(load.recovery.recovery_s if load.recovery else None, 1),
-        "; ".join(filter(None, (limited_by(load.bottleneck) + void, near))),
-    ]
-
-
 def loads(result: Result[CapacityFound]) -> Table:
     """A row for each load around the capacity."""
-    out = table("behaviour by load, one fresh start", *COLUMNS, left=COLUMNS[-1:])
-    for load in result.conclusions.behaviour:
-        out.add_row(*_cells(load, result))
-    return out
+    found = result.conclusions
+
+    def time(name: str) -> Column[Behaviour]:
+        return Column(f"{name} ms", lambda load: number(getattr(load.response_time_ms, name, None), 1))
+
+    def limit(load: Behaviour) -> str:
+        near = cut_off(load.near_ceiling, load.goodput_rps, result.baselines, _highest(found))
+        void = " (void)" if load.verdict is Verdict.VOID else ""
+        return "; ".join(filter(None, (limited_by(load.bottleneck) + void, near)))
+
+    return table(
+        "behaviour by load, one fresh start",
+        found.behaviour,
+        Column("load %", lambda load: number(load.share * 100)),
+        Column("offered 1/s", lambda load: number(load.offered_rps)),
+        Column("goodput 1/s", lambda load: number(load.goodput_rps)),
+        time("p50"),
+        time("p99"),
+        Column("failed %", lambda load: number(load.failed_share * 100, 2)),
+        Column("unsent %", lambda load: number(load.unsent_share * 100, 2)),
+        Column("recovery s", lambda load: number(load.recovery.recovery_s if load.recovery else None, 1)),
+        Column("limited by", limit, text=True),
+    )
 
 
 def report(result: Result[CapacityFound]) -> RenderableType:
@@ -144,9 +128,3 @@ def report(result: Result[CapacityFound]) -> RenderableType:
         *([settings(result)] if result.environments else []),
         spent(result),
     )
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """The capacity. conclusions: as result.json has them."""
-    slo, capacity_rps = Slo.model_validate(conclusions["slo"]), conclusions["estimates"][0]["mean"]
-    return f"{rate(capacity_rps if capacity_rps is None else round(capacity_rps))} with {slo}"

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine import deciding
 from tandem.engine.blocks import Blocks
-from tandem.engine.study import Study, Windows
+from tandem.engine.deciding import warn_of_too_few
+from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
@@ -21,11 +21,11 @@ from tandem.studies.capacity.course import (
     PROBE,
     SEARCH,
     Terms,
-    broken,
+    Warm,
+    WarmStart,
     concluded,
     course,
     further,
-    replayed,
     search,
     showing,
 )
@@ -38,25 +38,26 @@ TYPICAL_RPS = 1000
 FURTHER_LEAST = 3
 
 
+class CapacityOptions(Options):
+    needs = "a capacity needs an objective and its longest window"
+    slo: str
+    """Such as p99=50ms."""
+    longest_s: int
+
+
 class Capacity(Study[CapacityFound]):
-    """The highest rate that meets an objective. Options of the request: `slo`, `longest_s`."""
+    """The highest rate that meets an objective."""
 
     name = "capacity"
     kind = CapacityFound
-    whole = "it has one variant"
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         if len(request.variants) != 1:
             raise UsageError(f"capacity takes one variant, not {len(request.variants)}")
-        longest = request.options.get("longest_s")
-        if not isinstance(longest, int):
-            raise UsageError(f"the longest window is a whole number of seconds, not {longest}")
-        slo = parse_slo(str(request.options.get("slo")))
-        self.label = request.variants[0].label
-        self.terms = Terms(self.label, slo, longest, self.timing, request.seed)
+        asked, self.label = CapacityOptions.read(request), request.variants[0].label
+        self.terms = Terms(self.label, parse_slo(asked.slo), asked.longest_s, self.timing, request.seed)
 
     # ---- what is made ----
 
@@ -73,36 +74,43 @@ class Capacity(Study[CapacityFound]):
         ]
 
     def plan(self) -> Blocks:
-        return course(self.terms)
-
-    def windows(self, spec: TrialSpec) -> Windows:
-        if spec.variants != [self.label]:
-            yield from super().windows(spec)  # a look at a ceiling
-        elif spec.name == SEARCH:
-            yield from search(self.terms)
-        elif spec.name == BEHAVIOUR:
-            yield from showing(spec.windows, self.terms.slo)
-        else:
-            yield from further(self.terms, spec.windows[0].rates_rps[self.label], spec.name)
-
-    # ---- what it says ----
-
-    def ahead(self, expected_s: float) -> list[str]:
-        return deciding.too_few(
+        warn_of_too_few(
+            self.tell,
             self.timing.trials,
             FURTHER_LEAST,
             "further fresh starts",
-            expected_s,
             "show how much starts differ: the interval would mostly reflect the assumption made beforehand",
             "--plan capacity",
         )
+        yield from course(self.terms)
 
-    def line(self, made: Trial | WindowRecord) -> str | None:
-        if made.spec.variants != [self.label]:
-            return None  # a stand-in's
-        return self._told(made) if isinstance(made, WindowRecord) else self._summed_up(made)
+    def windows(self, spec: TrialSpec) -> Windows:
+        if spec.name == SEARCH:
+            made = yield from self._told(search(self.terms))
+            if made.ended is None and made.search is not None:
+                held, refused = tables.rate(made.search.lower_rps), tables.rate(made.search.upper_rps)
+                self.tell(f"  {len(made.probes)} probes: held at {held}, not at {refused}")
+        elif spec.name == BEHAVIOUR:
+            yield from self._told(showing(spec.windows, self.terms.slo))
+        else:
+            yield from self._told(further(self.terms, spec.windows[0].rates_rps[self.label], spec.name))
 
-    def _told(self, record: WindowRecord) -> str | None:
+    # ---- what it says ----
+
+    def _told(self, start: Warm) -> Warm:
+        """A warm start, whose windows are told as they are made."""
+        try:
+            wanted = next(start)
+            while True:
+                record = yield wanted
+                if said := self._came_to(record):
+                    self.tell(f"  {said}")
+                wanted = start.send(record)
+        except StopIteration as end:
+            found: WarmStart = end.value
+            return found
+
+    def _came_to(self, record: WindowRecord) -> str | None:
         """What one window came to."""
         window, name = record.only, record.spec.name
         if name == CLOSED:
@@ -134,18 +142,6 @@ class Capacity(Study[CapacityFound]):
             f" about {lasts(windows * seconds)} remain"
         )
 
-    def _summed_up(self, trial: Trial) -> str | None:
-        """What a trial came to besides what its windows say."""
-        if broken(trial) is not None:
-            return None
-        if trial.spec.name != SEARCH:
-            return f"{trial.spec.name}: done"
-        made = replayed(search(self.terms), trial)
-        if made.ended is not None or made.search is None:
-            return None
-        held, refused = tables.rate(made.search.lower_rps), tables.rate(made.search.upper_rps)
-        return f"{len(made.probes)} probes: held at {held}, not at {refused}"
-
     # ---- what follows ----
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CapacityFound]:
@@ -169,6 +165,7 @@ class Capacity(Study[CapacityFound]):
             reasons=[made.ended.text] if made.ended else [],
             findings=_warnings(trials),
             conclusions=found,
+            headline=f"{tables.rate(found.capacity_rps)} with {found.slo}",
         )
 
 

@@ -27,4 +27,4 @@ def ceiling(
     """Measure the rates of HAProxy, a null application and pgbench, and how near each implementation comes to them."""
     catalog = Catalog(cli.ROOT)
     found = cli.read_variants(supporting(catalog, asked.scenario, variants))
-    asked.measure(Ceiling, asked.request(Ceiling.name, catalog, found))
+    asked.measure_variants(Ceiling, found)

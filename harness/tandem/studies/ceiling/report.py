@@ -1,7 +1,6 @@
 """Ceilings for people. Pure."""
 
 import math
-from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -69,10 +68,3 @@ def report(result: Result[Ceilings]) -> Group:
         *(Text(reason, style="yellow") for reason in result.reasons),
         *findings(result),
     )
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """How near each variant comes to its ceiling. conclusions: as result.json has them."""
-    found = Ceilings.model_validate(conclusions)
-    shares = [(one.variant, one.mean) for one in found.estimates if one.metric == CEILING_SHARE]
-    return ", ".join(f"{name} {share:.0f}% of {found.nearest}" for name, share in shares if share is not None)

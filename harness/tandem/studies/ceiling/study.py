@@ -11,6 +11,7 @@ from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.facts.estimate import goodput, of_variants
 from tandem.facts.fact import at_full_load, by_label, facts
+from tandem.facts.metric import CEILING_SHARE
 from tandem.record.request import Request, StandIn, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
@@ -36,6 +37,12 @@ def equal_load_rps(trials: Sequence[Trial], labels: Sequence[str]) -> int | None
     return int(slowest * EQUAL_LOAD) or None
 
 
+def _headline(found: Ceilings) -> str:
+    """How near each variant comes to its ceiling."""
+    shares = [(one.variant, one.mean) for one in found.estimates if one.metric == CEILING_SHARE]
+    return ", ".join(f"{name} {share:.0f}% of {found.nearest}" for name, share in shares if share is not None)
+
+
 class Ceiling(Study[Ceilings]):
     """Stand-ins and variants once in each block. From the first block in which all variants have a goodput follows the
     equal load; in the blocks after it each variant has an open window at that rate. The plan's trials are the blocks."""
@@ -43,17 +50,12 @@ class Ceiling(Study[Ceilings]):
     name = "ceiling"
     kind = Ceilings
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         self.stand_ins: dict[str, StandIn] = {
             stand_ins.variant(kind).label: kind for kind in stand_ins.fitting(catalog, request)
         }
-
-    @property
-    def looks_at_ceilings(self) -> bool:
-        return False  # they are measured in each block
 
     @property
     def variants(self) -> list[Variant]:
@@ -110,7 +112,7 @@ class Ceiling(Study[Ceilings]):
             equal_load_rps=self._rate(trials),
             nearest=lowest,
         )
-        return together(trials, all(one.ok for one in found), reached)
+        return together(trials, all(one.ok for one in found), reached, _headline(reached))
 
     def _rate(self, trials: Sequence[Trial]) -> int | None:
         """The equal load of the open windows that were made."""

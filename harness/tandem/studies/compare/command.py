@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -22,6 +21,7 @@ from tandem.record.window import Verdict
 from tandem.report.sessions import beside_lines
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.detecting import PILOT
+from tandem.studies.compare.options import CompareOptions
 from tandem.studies.compare.session import session_of
 from tandem.studies.compare.study import Compare
 from tandem.wording import lasts
@@ -30,10 +30,10 @@ BUDGET = "2h"
 """The budget where a difference to detect is given, but no time."""
 
 
-def read_looks(text: str) -> list[JsonValue]:
+def read_looks(text: str) -> tuple[int, ...]:
     """`6,9,12` as numbers. Raises UsageError for anything else."""
     try:
-        return [int(part) for part in text.split(",")]
+        return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise UsageError(f"--looks takes numbers of blocks, such as 6,9,12, not '{text}'") from None
 
@@ -85,18 +85,15 @@ def compare(
 
     The first variant is the baseline, which takes part twice. A single variant is compared with itself.
     """
-    options: dict[str, JsonValue] = {"primary": primary} if primary else {}
-    if looks:
-        options["looks"] = read_looks(looks)
-    if detect:
-        options["detect"] = read_effect(detect)
-    if detect or budget:
-        options["budget_s"] = cli.parse_budget_s(budget or BUDGET)
+    options = CompareOptions.of(
+        primary=primary or None,
+        looks=read_looks(looks) if looks else None,
+        detect=read_effect(detect) if detect else None,
+        budget_s=cli.parse_budget_s(budget or BUDGET) if detect or budget else None,
+    )
     catalog = Catalog(cli.ROOT)
-    request = asked.request(Compare.name, catalog, cli.read_variants(variants), options)
-    study = Compare(catalog, request)
-    if study.aim:
-        enough_for_the_first(blocks_s(study, cli.RESULTS), study.aim.budget_s)
+    request = asked.request(Compare.name, catalog, cli.read_variants(variants), options.as_options())
+    enough_for_the_first(blocks_s(Compare(catalog, request), cli.RESULTS), options.budget_s)
     asked.measure(Compare, request, beside_others)
 
 

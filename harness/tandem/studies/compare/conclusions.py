@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from pydantic import Field
 
@@ -29,6 +28,7 @@ from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.trial import Start, Trial
 from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.compare.detecting import Design
+from tandem.studies.compare.options import Pair
 from tandem.wording import limited_by
 
 P99_FROM = 0.6
@@ -276,13 +276,6 @@ def findings_of(trials: Sequence[Trial]) -> list[Finding]:
 
 
 # ---- all together ----
-
-
-class Pair(NamedTuple):
-    """Two variants that are compared although neither is the reference."""
-
-    of: str
-    to: str
 
 
 def conclude(

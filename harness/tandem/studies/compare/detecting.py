@@ -6,63 +6,20 @@ is left out of the test of the last look (tandem.analysis.looks), so equal pairs
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import stdev
-from typing import NamedTuple
-
-from pydantic import JsonValue
 
 from tandem.analysis.looks import PILOT_SHARE, PlannedLook, needed
 from tandem.analysis.ratios import ALPHA, BLOCKS_LEAST
 from tandem.engine.blocks import Blocks, disturbed
-from tandem.errors import UsageError
 from tandem.record.part import Number, Part
 from tandem.record.trial import Trial, TrialSpec
-from tandem.wording import lasts
+from tandem.studies.compare.options import Aim
+from tandem.wording import lasts, percent
 
 PILOT = BLOCKS_LEAST
 LEAST = 2 * PILOT
 """The fewest blocks where the pilot's scatter decides: the later ones alone tell theirs, so there are as many again."""
-EFFECTS = (0.001, 1.0)
-"""Differences that may be asked for, as shares."""
-
-
-class Aim(NamedTuple):
-    """What was asked for."""
-
-    effect: float | None
-    """The difference in the primary metric, as a share."""
-    budget_s: float | None
-    """The time of all blocks, without builds."""
-
-    @property
-    def told(self) -> str:
-        """In words."""
-        parts = [f"until a difference of {percent(self.effect)} can be detected"] if self.effect else []
-        parts += [f"for {lasts(self.budget_s)} at the most"] if self.budget_s else []
-        return ", ".join(parts)
-
-
-def aim_of(options: Mapping[str, JsonValue]) -> Aim | None:
-    """What a request's `detect` and `budget_s` ask for; None where it has neither. Raises UsageError."""
-    effect, budget_s = options.get("detect"), options.get("budget_s")
-    if effect is None and budget_s is None:
-        return None
-    if options.get("looks") is not None:
-        raise UsageError(
-            "looks fix the numbers of blocks; --detect and --budget find theirs: give one of them"
-        )
-    least, most = EFFECTS
-    if effect is not None and not (isinstance(effect, int | float) and least <= effect <= most):
-        raise UsageError(f"a difference to detect is {percent(least)} to {percent(most)}, not {effect}")
-    if budget_s is not None and not (isinstance(budget_s, int | float) and budget_s > 0):
-        raise UsageError(f"a budget is a number of seconds, not {budget_s}")
-    return Aim(None if effect is None else float(effect), None if budget_s is None else float(budget_s))
-
-
-def percent(share: float | None) -> str:
-    """A share for people: `3 %`, `2.5 %`."""
-    return "–" if share is None else f"{share * 100:.3g} %"
 
 
 class Design(Part):

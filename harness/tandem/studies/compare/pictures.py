@@ -5,7 +5,7 @@ from typing import Any
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.facts.metric import GOODPUT, OFFERED
-from tandem.record.result import Result
+from tandem.report.chart import DASHED, SOLID, Spec, choice, lines, names, quantity
 from tandem.report.picture import Picture
 from tandem.studies.compare.conclusions import Compared
 
@@ -14,9 +14,8 @@ HUES = ("--role-app", "--role-proxy", "--role-db", "--lang-cpp", "--lang-node", 
 WHOLE, OWN = "all roles", "application"
 
 
-def pictures(result: Result[Compared]) -> list[Picture]:
+def pictures(found: Compared) -> list[Picture]:
     """Nothing where there were no windows at equal rates."""
-    found = result.conclusions
     rows = curve_rows(found)
     if all(row["share"] is None for row in rows):
         return []
@@ -53,44 +52,15 @@ def curve_rows(found: Compared) -> list[dict[str, Any]]:
     return out
 
 
-def _spec(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    x = {"field": "rate_rps", "type": "quantitative", "title": "offered rate, 1/s (last: full load)"}
-    y = {"field": "us_per_request", "type": "quantitative", "title": "CPU, µs/request"}
-    hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
-    dash = {
-        "field": "cost",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": [WHOLE, OWN], "range": [[1, 0], [5, 4]]},
-    }
-    interval = {
-        "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
-        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": hue},
-    }
+def _spec(rows: list[dict[str, Any]]) -> Spec:
+    x = quantity("rate_rps", "offered rate, 1/s (last: full load)")
+    y = quantity("us_per_request", "CPU, µs/request")
+    known = any(row["low"] is not None for row in rows)
     return {
         "data": {"values": rows},
         "height": 320,
         "layer": [
-            *([interval] if any(row["low"] is not None for row in rows) else []),
-            {
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": hue,
-                    "strokeDash": dash,
-                    "detail": {"field": "variant"},
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
-                "encoding": {"x": x, "y": y, "color": hue},
-            },
-            {
-                "transform": [{"filter": "datum._last"}],
-                "mark": {"type": "text", "align": "right", "dy": -12, "fontSize": 12, "fontWeight": 600},
-                "encoding": {"x": x, "y": y, "text": {"field": "variant", "type": "nominal"}, "color": hue},
-            },
+            *lines(x, y, choice("cost", {WHOLE: SOLID, OWN: DASHED}), spread=known),
+            names(x, y, "datum._last"),
         ],
     }

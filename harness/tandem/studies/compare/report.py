@@ -1,9 +1,8 @@
 """The tables of a comparison. Pure: a result in, renderables out."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import fmean
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -18,10 +17,12 @@ from tandem.facts.metric import GOODPUT, OFFERED, P99, metric
 from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.parts import ceilings, conditions_line, findings, settings, spent, table
+from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
+from tandem.report.table import texts
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
-from tandem.studies.compare.detecting import PILOT, percent
-from tandem.wording import ROLES, limited_by, number, ratio_with_interval
+from tandem.studies.compare.detecting import PILOT
+from tandem.studies.compare.pictures import pictures
+from tandem.wording import ROLES, limited_by, number, percent, ratio_with_interval
 
 COLUMNS = {
     TOTAL: ("total CPU, alone and at full load", "µs/request"),
@@ -166,13 +167,6 @@ def _with_ratio(found: Compared, label: str, name: str, digits: int) -> str:
     return f"{figure}; {told(one) if name in TAILS else ratio_with_interval(one.ratio, one.interval)}"
 
 
-def _filled(title: str, rows: Sequence[Sequence[str]], *heads: str) -> Table:
-    out = table(title, *heads, left=heads[:1])
-    for cells in rows:
-        out.add_row(*cells)
-    return out
-
-
 def curves(found: Compared) -> list[Table]:
     """A table for each of TOGETHER: a line for each variant, a column for each rate. Full load, where each has a rate of its own,
     is the last one of a cost."""
@@ -199,7 +193,7 @@ def curves(found: Compared) -> list[Table]:
         if columns:
             title, unit = COLUMNS[next(iter(columns))]
             title = f"{title.partition(',')[0]} at equal rates, {unit}; shares of what the slowest reaches"
-            out.append(_filled(title, rows, "variant", *columns.values()))
+            out.append(texts(title, rows, "variant", *columns.values(), left=("variant",)))
     return out
 
 
@@ -212,7 +206,7 @@ def by_role(found: Compared) -> list[Table]:
     keys = [key for key in heads if any(found.mean(label, key) is not None for label in labels)]
     rows = [[label, *(number(found.mean(label, key)) for key in keys)] for label in labels]
     title = "CPU of each role at full load, µs/request"
-    return [_filled(title, rows, "variant", *(heads[key] for key in keys))]
+    return [texts(title, rows, "variant", *(heads[key] for key in keys), left=("variant",))]
 
 
 def _title(result: Result[Compared], metric: str) -> str:
@@ -309,22 +303,19 @@ def report(result: Result[Compared]) -> RenderableType:
         lines += [
             Text(f"the session is {found.session}: {reason}", style="bold red") for reason in result.reasons
         ]
-    lines.append(spent(result))
-    return Group(*lines)
+    return Group(*lines, spent(result), *pictures(found))
 
 
-def headline(conclusions: dict[str, Any]) -> str:
-    """The named metric of each variant. conclusions: as result.json has them."""
-    reference = conclusions["reference"]
-    name = conclusions.get("primary") or GOODPUT
+def headline(found: Compared) -> str:
+    """The named metric of each variant."""
+    name = found.primary or GOODPUT
     parts = [
-        f"{one['of']} {ratio_with_interval(one['ratio'], one['interval'])}, {one['word']}"
-        for one in conclusions["contrasts"]
-        if (one["metric"], one["to"]) == (name, reference) and one["of"] != second(reference)
-        if one["ratio"] is not None
+        f"{one.of} {ratio_with_interval(one.ratio, one.interval)}, {one.word}"
+        for one in found.contrasts
+        if (one.metric, one.to) == (name, found.reference) and one.of != second(found.reference)
+        if one.ratio is not None
     ]
     if not parts:
         return ""
-    control = conclusions.get("control")
-    failed = "; the control failed" if control and control["verdict"] == "failed" else ""
-    return f"{name.removesuffix('_rps')} against {reference}: {'; '.join(parts)}{failed}"
+    failed = "; the control failed" if found.control and found.control.verdict == "failed" else ""
+    return f"{name.removesuffix('_rps')} against {found.reference}: {'; '.join(parts)}{failed}"

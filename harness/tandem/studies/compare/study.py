@@ -10,16 +10,14 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 
-from pydantic import JsonValue
-
 from tandem.analysis.alternation import AlternatingBlock, alternation
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.looks import PlannedLook
-from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
 from tandem.catalog.scenario import Scenario
-from tandem.engine import deciding, stand_ins
+from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks, in_blocks
+from tandem.engine.deciding import warn_of_too_few_blocks
 from tandem.engine.estimate import Overheads, overheads_of, trial_s
 from tandem.engine.side_by_side import (
     again,
@@ -40,17 +38,17 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.store import file_name
 from tandem.record.trial import Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
-from tandem.studies.compare import detecting, pictures
+from tandem.studies.compare import detecting
 from tandem.studies.compare import report as tables
 from tandem.studies.compare.conclusions import (
     METRICS,
     Compared,
-    Pair,
     against,
     conclude,
     decided,
     with_itself,
 )
+from tandem.studies.compare.options import Aim, CompareOptions, Pair
 
 LOOK_S = 2
 """Of the window of each variant alone, where figures come from slices."""
@@ -120,8 +118,6 @@ class Compare(Study[Compared]):
     name = "compare"
     kind = Compared
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
-    pictures = staticmethod(pictures.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -132,29 +128,18 @@ class Compare(Study[Compared]):
             )
         self.pairing: Pairing = self.timing.compare
         self.in_turns = self._in_turns()
-        self.primary = str(request.options.get("primary") or primary_of(self.pairing))
+        self.asked = CompareOptions.read(request)
+        self.primary = self.asked.primary or primary_of(self.pairing)
         if self.primary not in METRICS:
             raise unknown("metric", self.primary, METRICS)
-        self.groups = self._groups(request.options.get("groups"))
-        self.pairs = self._pairs(request.options.get("pairs"))
-        self.aim = detecting.aim_of(request.options)
-        self.looks = () if self.aim else self._looks(request.options.get("looks"))
+        labels, groups = [variant.label for variant in request.variants], self.asked.groups
+        if groups and sorted(label for group in groups for label in group) != sorted(labels):
+            raise UsageError(f"groups name each variant once, in lists of labels, not {groups}")
+        self.pairs = self._pairs()
+        planned = tuple(self.pairing.looks) if self.asked.looks is None else self.asked.looks
+        self.looks = () if self.asked.aim else planned
         self._planned = detecting.PILOT
         """Blocks of an aim, as far as they are known."""
-        self._news: list[str] = []
-
-    @classmethod
-    def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
-        """Every row is compared with the baseline, so the baseline comes along; and with its group, whose slowest sets the
-        rates of all."""
-        groups = cls(catalog, request).groups
-        beside = [label for group in groups if {*group} & {*rows} for label in group]
-        found = super().only(catalog, request, [request.variants[0].label, *rows, *beside])
-        if not groups:
-            return found
-        labels = {variant.label for variant in found.variants}
-        kept: list[JsonValue] = [[label for label in group if label in labels] for group in groups]
-        return found.model_copy(update={"options": {**found.options, "groups": [one for one in kept if one]}})
 
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""
@@ -170,83 +155,22 @@ class Compare(Study[Compared]):
                     found[variant.label] = why
         return found
 
-    def _groups(self, asked: JsonValue) -> list[list[str]]:
-        """Labels that are compared with one another at equal rates, which follow from the slowest of each group."""
-        if asked is None:
-            return []
-        labels = {variant.label for variant in self.request.variants}
-        groups = [group for group in asked if isinstance(group, list)] if isinstance(asked, list) else []
-        named = [str(label) for group in groups for label in group]
-        if sorted(named) != sorted(labels):
-            raise UsageError(f"groups name each variant once, in lists of labels, not {asked}")
-        return [[str(label) for label in group] for group in groups]
-
-    def _pairs(self, asked: JsonValue) -> list[Pair]:
-        """Pairs without the baseline whose both sides take part. Each once, in one direction: the other way round it would be a
-        second draw of the same statement."""
-        _, *labels = [variant.label for variant in self.request.variants]
+    def _pairs(self) -> list[Pair]:
+        """Those whose both sides take part. Each once, in one direction: the other way round it would be a second draw of the same
+        statement."""
+        labels = {variant.label for variant in self.request.variants[1:]}
         found: dict[frozenset[str], Pair] = {}
-        for pair in asked if isinstance(asked, list) else []:
-            if not isinstance(pair, list) or len(pair) != 2:
-                raise UsageError(f"pairs are lists of two labels, not {pair}")
-            of, to = map(str, pair)
-            if {of, to} <= {*labels}:
-                found.setdefault(frozenset((of, to)), Pair(of, to))
+        for pair in self.asked.pairs:
+            if {*pair} <= labels:
+                found.setdefault(frozenset(pair), pair)
         return list(found.values())
-
-    def _looks(self, asked: JsonValue) -> tuple[int, ...]:
-        """The blocks at which it is looked: those asked for, else the plan's; empty: once, at the end."""
-        found = self.pairing.looks if asked is None else asked
-        if not isinstance(found, list | tuple) or not all(isinstance(one, int) for one in found):
-            raise UsageError(f"looks are numbers of blocks, not {asked}")
-        looks = tuple(int(str(one)) for one in found)
-        if len(looks) == 1 or looks != tuple(sorted(set(looks))) or (looks and looks[0] < BLOCKS_LEAST):
-            raise UsageError(
-                f"looks are two or more increasing numbers of blocks; the first is at least {BLOCKS_LEAST}, the fewest that can"
-                f" decide. Given: {', '.join(map(str, looks))}"
-            )
-        return looks
-
-    def news(self) -> list[str]:
-        told, self._news = self._news, []
-        return told
-
-    def ahead(self, expected_s: float) -> list[str]:
-        tails = " the p99 at equal rates at another 5 %," if self.pairing.equal_shares else ""
-        named = f"primary metric: {self.primary}, tested at 5 %;{tails} all others together at another 5 %"
-        if self.aim:
-            first = detecting.PILOT
-            return [
-                f"{named}; after {first} blocks it says how many this host needs, and goes on {self.aim.told}. The estimate"
-                f" is for the first {first} blocks"
-            ]
-        if not self.looks:
-            return [named, *self._too_few(expected_s)]
-        *before, last = self.looks
-        return [
-            f"{named}; looks after {', '.join(map(str, before))} and {last} blocks: it ends at the first look that decides"
-            f" the primary metric. The estimate is for all {last} blocks"
-        ]
-
-    def _too_few(self, expected_s: float) -> list[str]:
-        if len(self.request.variants) < 2:
-            return []
-        return deciding.too_few(
-            self.pairing.blocks,
-            BLOCKS_LEAST,
-            "blocks",
-            expected_s,
-            "show that two variants differ",
-            "--plan quick",
-            "The result will be ratios with intervals, and whether variants are equivalent",
-        )
 
     @property
     def variants(self) -> list[Variant]:
         return [*self.request.variants, again(self.request.variants[0])]
 
     def outline(self) -> list[list[TrialSpec]]:
-        if self.aim:
+        if self.asked.aim:
             return self._blocks(self._planned)
         return self._blocks(self.looks[-1] if self.looks else self.pairing.blocks)
 
@@ -260,8 +184,9 @@ class Compare(Study[Compared]):
 
     def plan(self) -> Blocks:
         """Up to each look, void blocks once more before it. It ends at the first that decides."""
-        if self.aim:
-            yield from self._detecting(self.aim)
+        self._tell_what_decides()
+        if self.asked.aim:
+            yield from self._detecting(self.asked.aim)
             return
         blocks, made = self.outline(), list[Trial]()
         for number, due in enumerate(self.looks or (len(blocks),), start=1):
@@ -271,24 +196,43 @@ class Compare(Study[Compared]):
             if not look.last and self._decided(made, look):
                 return
 
+    def _tell_what_decides(self) -> None:
+        aim, first = self.asked.aim, detecting.PILOT
+        tails = " the p99 at equal rates at another 5 %," if self.pairing.equal_shares else ""
+        named = f"primary metric: {self.primary}, tested at 5 %;{tails} all others together at another 5 %"
+        if aim:
+            named += (
+                f"; after {first} blocks it says how many this host needs, and goes on {aim.told}. The estimate"
+                f" is for the first {first} blocks"
+            )
+        elif self.looks:
+            *before, last = self.looks
+            named += (
+                f"; looks after {', '.join(map(str, before))} and {last} blocks: it ends at the first look that decides"
+                f" the primary metric. The estimate is for all {last} blocks"
+            )
+        self.tell(named)
+        if not aim and not self.looks:
+            warn_of_too_few_blocks(self, self.pairing.blocks, "--plan quick")
+
     def _decided(self, made: Sequence[Trial], look: PlannedLook) -> bool:
         reference, *others = [variant.label for variant in self.request.variants]
         return decided(made, reference, others, self.primary, look)
 
-    def _detecting(self, aim: detecting.Aim) -> Blocks:
+    def _detecting(self, aim: Aim) -> Blocks:
         """The pilot; then, unless that decides, as many blocks as its scatter and the budget say."""
         pilot = yield from in_blocks(self._blocks(detecting.PILOT))
         found = self._design(aim, pilot)
         if self._decided(pilot, found.look(detecting.PILOT)):
-            self._news.append(f"after {detecting.PILOT} blocks: the primary metric is decided")
+            self.tell(f"after {detecting.PILOT} blocks: the primary metric is decided")
             return
-        self._news.append(found.told)
+        self.tell(found.told)
         self._planned = found.blocks
         left_s = None if aim.budget_s is None else aim.budget_s - self._spent_s(pilot)
         later = self._blocks(found.blocks)[detecting.PILOT :]
         yield from in_blocks(detecting.within(later, left_s, found.block_s, self._look_s))
 
-    def _design(self, aim: detecting.Aim, trials: Sequence[Trial]) -> detecting.Design:
+    def _design(self, aim: Aim, trials: Sequence[Trial]) -> detecting.Design:
         """What follows from the pilot among the trials, and from nothing behind it."""
         pilot = [trial for trial in trials if trial.spec.block <= detecting.PILOT]
         good = good_facts(pilot)
@@ -307,7 +251,7 @@ class Compare(Study[Compared]):
     @property
     def _look_s(self) -> float:
         """What each block spends besides: a look at a ceiling."""
-        if not self.looks_at_ceilings:
+        if not stand_ins.wanted(self):
             return 0.0
         looks = stand_ins.expected(self.catalog, self.request, self._blocks(2))
         return trial_s(looks[-1], Overheads())
@@ -371,7 +315,7 @@ class Compare(Study[Compared]):
         there are no groups."""
         first = self.request.variants[0].label
         base = {second(first): first}
-        own = next((group for group in self.groups if base.get(label, label) in group), labels)
+        own = next((group for group in self.asked.groups if base.get(label, label) in group), labels)
         return [one for one in labels if base.get(one, one) in own]
 
     def windows(self, spec: TrialSpec) -> Windows:
@@ -398,6 +342,8 @@ class Compare(Study[Compared]):
                     absent.update(window.variants)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
-        found = self._design(self.aim, trials) if self.aim else None
+        design = self._design(self.asked.aim, trials) if self.asked.aim else None
         looks, primary = self.looks, self.primary
-        return conclude(trials, self.variants, baselines, self.in_turns, primary, looks, found, self.pairs)
+        found = conclude(trials, self.variants, baselines, self.in_turns, primary, looks, design, self.pairs)
+        found.headline = tables.headline(found.conclusions)
+        return found

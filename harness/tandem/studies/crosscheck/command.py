@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
@@ -30,6 +29,5 @@ def crosscheck(
     window: Annotated[int, typer.Option(min=4, help="Length of each window, in seconds.")] = 5,
 ) -> None:
     """Load one implementation with oha and vegeta in turn, and check that they agree. Exit status 1: they do not."""
-    options = CrossCheckOptions(pairs=pairs, window_s=window, rate_rps=rate).as_options()
-    variants = [cli.read_variant(variant)]
-    asked.measure(CrossCheck, asked.request(CrossCheck.name, Catalog(cli.ROOT), variants, options))
+    options = CrossCheckOptions(pairs=pairs, window_s=window, rate_rps=rate)
+    asked.measure_variants(CrossCheck, [cli.read_variant(variant)], options)

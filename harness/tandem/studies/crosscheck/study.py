@@ -44,19 +44,13 @@ class CrossCheck(Study[CrossChecked]):
 
     name = "crosscheck"
     kind = CrossChecked
-    whole = "it has one variant"
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         self.asked = CrossCheckOptions.read(request)
         if len(request.variants) != 1:
             raise UsageError("a cross-check takes one implementation")
-
-    @property
-    def looks_at_ceilings(self) -> bool:
-        return False  # two generators are compared, not rates
 
     @property
     def _label(self) -> str:
@@ -120,6 +114,7 @@ class CrossCheck(Study[CrossChecked]):
             verdict=verdict,
             reasons=reasons if verdict is not Verdict.OK else [],
             findings=warnings([trial]),
+            headline=f"the generators: {word}, {len(kept)} pairs",
             conclusions=CrossChecked(
                 estimates=estimates,
                 contrasts=contrasts,

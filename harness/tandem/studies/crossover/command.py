@@ -42,9 +42,9 @@ def crossover(
         pools=whole_numbers("--pool", pool, 1),
         rounds=rounds,
         app_cpus=cli.app_cpus(catalog.lab(asked.lab)) if asked.lab else None,
-    ).as_options()
+    )
     chosen = [with_connections(variant, connections) for variant in cli.read_variants(variants)]
-    asked.measure(Crossover, asked.request(Crossover.name, catalog, chosen, options))
+    asked.measure_variants(Crossover, chosen, options)
 
 
 def with_connections(variant: Variant, connections: int | None) -> Variant:

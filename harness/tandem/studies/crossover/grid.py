@@ -6,17 +6,14 @@ from itertools import product
 
 from tandem.catalog.catalog import Implementation
 from tandem.catalog.scenario import Scenario
-from tandem.engine.grid import LONGEST_DISTANCE_MS
+from tandem.engine.grid import LONGEST_DISTANCE_MS, LONGEST_WAIT_MS, SETTINGS, placed, waiting
 from tandem.engine.study import Options
 from tandem.errors import UsageError
 from tandem.record.conclusion import Coordinates
 from tandem.record.request import Variant
 
-LONGEST_WAIT_MS = 1000
-"""Windows last only seconds."""
 PATIENCE_S, ROOM = 1.5, 0.8
 """The contract lets a request wait so long for a database connection, then it is refused; some of it is left for bursts."""
-SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}
 
 
 class CrossoverOptions(Options):
@@ -97,15 +94,7 @@ def variant_at(variant: Variant, model: str, point: Coordinates, scenario: Scena
         raise UsageError(f"{variant.label}: {twice[0]} is varied here, so it cannot be given as well")
     wait_ms = own["wait_ms"]
     told = [f"wait={wait_ms}ms", *(f"{name}={value}" for name, value in own.items() if name in SETTINGS)]
-    changes: dict[str, object] = {
-        "label": " ".join([variant.label, *told]),
-        "base": variant.label,
-        "coordinates": own,
-        "settings": {**variant.settings, **chosen},
-    }
+    label = " ".join([variant.label, *told])
     if waits_by_itself(scenario):
-        path = f"{scenario.path.partition('?')[0]}?delay_ms={wait_ms}"
-        changes["scenario_changes"] = {**variant.scenario_changes, "path": path}
-    else:
-        changes["db_rtt_ms"] = wait_ms
-    return variant.model_copy(update=changes)
+        return placed(variant, label, own, chosen, waiting(scenario, wait_ms))
+    return placed(variant, label, own, chosen, db_rtt_ms=wait_ms)

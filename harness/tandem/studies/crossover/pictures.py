@@ -3,7 +3,20 @@
 from typing import Any
 
 from tandem.record.conclusion import Contrast
-from tandem.record.result import Result
+from tandem.report.chart import (
+    DASHED,
+    PLAIN,
+    SOLID,
+    Spec,
+    category,
+    choice,
+    facets,
+    lines,
+    mark,
+    names,
+    quantity,
+    step,
+)
 from tandem.report.picture import Picture
 from tandem.studies.crossover.conclusions import Crossed, row_name, wait_of
 from tandem.wording import times
@@ -17,9 +30,8 @@ WIDEST = 4.0
 NOBODY = ("nobody", "not decided")
 
 
-def pictures(result: Result[Crossed]) -> list[Picture]:
+def pictures(found: Crossed) -> list[Picture]:
     """Nothing where nothing was measured."""
-    found = result.conclusions
     if not found.measured:
         return []
     where = Picture(
@@ -78,21 +90,11 @@ def map_rows(found: Crossed) -> list[dict[str, Any]]:
     ]
 
 
-def _map(found: Crossed) -> dict[str, Any]:
+def _map(found: Crossed) -> Spec:
+    still = {"domain": False, "ticks": False}
     at = {
-        "x": {
-            "field": "wait_ms",
-            "type": "ordinal",
-            "title": _wait(found),
-            "axis": {"labelAngle": 0, "domain": False, "ticks": False},
-        },
-        "y": {
-            "field": "_row",
-            "type": "nominal",
-            "sort": None,
-            "title": None,
-            "axis": {"labelLimit": 200, "domain": False, "ticks": False, "labelPadding": 8},
-        },
+        "x": step("wait_ms", _wait(found), axis={"labelAngle": 0, **still}),
+        "y": category("_row", sort=None, axis={**PLAIN, "labelLimit": 200}),
     }
     scale = {
         "type": "log",
@@ -101,27 +103,16 @@ def _map(found: Crossed) -> dict[str, Any]:
         "clamp": True,
         "interpolate": "rgb",
     }
-    won = {"field": "ratio", "type": "quantitative", "legend": None, "scale": scale}
+    won = {**at, "fill": quantity("ratio", legend=None, scale=scale)}
     rows = map_rows(found)
-    rect = {"type": "rect", "stroke": "--rule", "strokeWidth": 1}
+    edge: Spec = {"stroke": "--rule", "strokeWidth": 1}
     return {
         "data": {"values": rows},
         "height": 46 * len({row["_row"] for row in rows}),
         "layer": [
-            {
-                "transform": [{"filter": "!datum._undecided"}],
-                "mark": {**rect, "fillOpacity": 0.75},
-                "encoding": {**at, "fill": won},
-            },
-            {
-                "transform": [{"filter": "datum._undecided"}],
-                "mark": {**rect, "fill": "--soft"},
-                "encoding": at,
-            },
-            {
-                "mark": {"type": "text", "fontSize": 12, "color": "--ink"},
-                "encoding": {**at, "text": {"field": "_text", "type": "nominal"}},
-            },
+            mark("rect", won, "!datum._undecided", **edge, fillOpacity=0.75),
+            mark("rect", at, "datum._undecided", **edge, fill="--soft"),
+            mark("text", {**at, "text": {"field": "_text"}}, fontSize=12, color="--ink"),
         ],
     }
 
@@ -158,75 +149,18 @@ def _label(found: Crossed, cell: Contrast, name: str) -> dict[str, Any]:
     return {"_up": up, "_label": max(known) if up else min(known)}
 
 
-def _model(found: Crossed, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    x = {"field": "wait_ms", "type": "ordinal", "title": _wait(found), "axis": {"labelAngle": 0}}
-    y = {
-        "field": "goodput_rps",
-        "type": "quantitative",
-        "title": "goodput, 1/s",
-        "scale": {"type": "log", "nice": False, "padding": 16},
-        "axis": {"tickCount": 4},
-    }
-    hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
-    dash = {
-        "field": "from",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": ["measurement", "model"], "range": [[1, 0], [5, 4]]},
-    }
-    last = max(map(wait_of, found.contrasts))
-    names = [
-        {
-            # The one that is ahead has its name above its line, so that two names never cover each other.
-            "transform": [
-                {"filter": f"datum.from === 'measurement' && datum.wait_ms === {last} && {up}datum._up"}
-            ],
-            "mark": {"type": "text", "align": "right", "dy": dy, "fontSize": 12, "fontWeight": 600},
-            "encoding": {
-                "x": x,
-                "y": {**y, "field": "_label"},
-                "text": {"field": "variant", "type": "nominal"},
-                "color": hue,
-            },
-        }
+def _model(found: Crossed, rows: list[dict[str, Any]]) -> Spec:
+    x = step("wait_ms", _wait(found), axis={"labelAngle": 0})
+    scale = {"type": "log", "nice": False, "padding": 16}
+    y = quantity("goodput_rps", "goodput, 1/s", scale=scale, axis={"tickCount": 4})
+    measured, last = "datum.from === 'measurement'", max(map(wait_of, found.contrasts))
+    known = any(row.get("low") is not None for row in rows)
+    dash = choice("from", {"measurement": SOLID, "model": DASHED})
+    # The one that is ahead has its name above its line, so that two names never cover each other.
+    named = [
+        names(x, {**y, "field": "_label"}, f"{measured} && datum.wait_ms === {last} && {up}datum._up", dy)
         for up, dy in (("", -12), ("!", 14))
     ]
-    interval = {
-        "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
-        "encoding": {
-            "x": x,
-            "y": {**y, "field": "low"},
-            "y2": {"field": "high"},
-            "color": hue,
-        },
-    }
+    layers = [*lines(x, y, dash, measured, size=45, spread=known), *named]
     order = list(dict.fromkeys(row["_row"] for row in rows))
-    header = {"orient": "top", "labelAnchor": "start", "labelFontWeight": 600, "title": None}
-    return {
-        "data": {"values": rows},
-        "facet": {"row": {"field": "_row", "type": "nominal", "sort": order, "header": header}},
-        "spec": {
-            "height": 200,
-            "layer": [
-                *([interval] if any(row.get("low") is not None for row in rows) else []),
-                {
-                    "mark": {"type": "line", "strokeWidth": 2},
-                    "encoding": {
-                        "x": x,
-                        "y": y,
-                        "color": hue,
-                        "strokeDash": dash,
-                        "detail": {"field": "variant"},
-                    },
-                },
-                {
-                    "transform": [{"filter": "datum.from === 'measurement'"}],
-                    "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
-                    "encoding": {"x": x, "y": y, "color": hue},
-                },
-                *names,
-            ],
-        },
-        "spacing": 14,
-    }
+    return {"data": {"values": rows}, **facets("_row", layers, height=200, sort=order)}

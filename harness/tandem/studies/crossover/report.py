@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -16,6 +15,7 @@ from tandem.record.result import Result
 from tandem.report.parts import conditions_line, ending
 from tandem.report.table import Column, table
 from tandem.studies.crossover.conclusions import WINNERS, Crossed, row_name, row_of, wait_of
+from tandem.studies.crossover.pictures import pictures
 from tandem.wording import limited_by, number, ratio_with_interval, with_interval
 
 WAITS = {"database": "distance of the database", "request": "wait of each request"}
@@ -103,9 +103,8 @@ def differing(found: Crossed) -> list[str]:
     ]
 
 
-def headline(conclusions: dict[str, Any]) -> str:
-    """For lists of results. conclusions: as result.json has them."""
-    found = Crossed.model_validate(conclusions)
+def headline(found: Crossed) -> str:
+    """How many cells each wins."""
     won = Counter(cell.word for cell in found.contrasts)
     names = {"first": found.first, "second": found.second, "nobody": "nobody"}
     return ", ".join(
@@ -123,4 +122,5 @@ def report(result: Result[Crossed]) -> Group:
         Text(f"wait: {WAITS[found.waits_for]}; {found.rounds} rounds", style="dim"),
         Text(NOTE, style="dim"),
         *ending(result),
+        *pictures(found),
     )

@@ -3,10 +3,11 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
+from tandem.analysis.stack import Calibrated, beside, calibrated
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
-from tandem.engine import deciding
+from tandem.engine.blocks import Blocks
+from tandem.engine.deciding import INTERVAL_LEAST, warn_of_too_few
 from tandem.engine.findings import together
 from tandem.engine.grid import Grid
 from tandem.errors import UsageError
@@ -15,7 +16,6 @@ from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
-from tandem.studies.crossover import pictures as drawn
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
 from tandem.studies.crossover.grid import (
@@ -33,10 +33,7 @@ class Crossover(Grid[Crossed]):
 
     name = "crossover"
     kind = Crossed
-    whole = "each of its cells is a pair of both variants"
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
-    pictures = staticmethod(drawn.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -84,15 +81,11 @@ class Crossover(Grid[Crossed]):
             groups.setdefault(key, {}).update({one.label: None for one in pair})
         return [list(own) for own in groups.values()]
 
-    def ahead(self, expected_s: float) -> list[str]:
-        return deciding.too_few(
-            self.asked.rounds,
-            deciding.INTERVAL_LEAST,
-            "rounds",
-            expected_s,
-            "say who wins in any cell",
-            "--rounds 3",
+    def plan(self) -> Blocks:
+        warn_of_too_few(
+            self.tell, self.rounds, INTERVAL_LEAST, "rounds", "say who wins in any cell", "--rounds 3"
         )
+        yield from super().plan()
 
     # ---- afterwards ----
 
@@ -115,7 +108,8 @@ class Crossover(Grid[Crossed]):
             predictions=self._predictions(found),
         )
         crossed.meetings = meetings(crossed)
-        return together(trials, all(cell.interval is not None for cell in crossed.contrasts), crossed)
+        known = all(cell.interval is not None for cell in crossed.contrasts)
+        return together(trials, known, crossed, tables.headline(crossed))
 
     def _predictions(self, found: Mapping[str, OfVariant]) -> list[Prediction]:
         """Of each variant in each cell, from its own windows at the shortest wait, where CPU time is most of it."""
@@ -137,18 +131,15 @@ class Crossover(Grid[Crossed]):
         # Of the cell's own windows only the idle round trip is taken, and nothing that the load changes.
         far_ms = here.distance_ms if here else float(variant.db_rtt_ms or 0)
         asked = self.scenario.model_copy(update=variant.scenario_changes)
-        predicted = predict(base, setup_of(self.both[side], asked, settings, far_ms))
-        distance, reasons = None, list[str]()
-        if windows and here is not None:
-            distance = off(predicted.throughput_rps, statistics.fmean(map(goodput, windows)))
-            if abs(distance) > OFF:
-                reasons = likely(base, here, settings, too_high=distance > 0)
+        setup = setup_of(self.both[side], asked, settings, far_ms)
+        measured_rps = statistics.fmean(map(goodput, windows)) if windows else 0.0
+        predicted, off, reasons = beside(base, here, setup, settings, measured_rps)
         return Prediction(
             variant=variant.asked,
             coordinates=variant.coordinates,
             predicted=predicted,
             calibrated=is_base,
-            off=distance,
+            off=off,
             likely=reasons,
         )
 

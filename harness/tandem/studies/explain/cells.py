@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tandem.analysis.ceilings import reaches_ceiling
 from tandem.analysis.cost import APP
-from tandem.analysis.stack import OFF, Setup, calibrated, likely, off, predict
+from tandem.analysis.stack import Setup, beside, calibrated
 from tandem.engine.findings import why
 from tandem.facts.estimate import AT_FULL_LOAD, limit_of
 from tandem.facts.fact import at_full_load, by_label, counting, facts
@@ -201,18 +201,18 @@ def modelled(
     counted = max((w.db_connections_max for w in windows if w.db_connections_max), default=None)
     pool = setup.pool if setup.pool is None or counted is None else min(setup.pool, counted)
     try:
-        predicted = predict(found, replace(setup, pool=pool, distance_ms=found.distance_ms))
+        limited = replace(setup, pool=pool, distance_ms=found.distance_ms)
+        predicted, off, reasons = beside(found, found, limited, settings, goodput_rps)
     except ValueError:
         return None
     # A connection that lives for one request is rarely seen; its thread is known.
     seen = counted if pool is None and setup.threads is None else pool
     limits = [n for n in (seen, setup.threads, setup.admitted) if n is not None]
-    away = off(predicted.throughput_rps, goodput_rps)
     return Modelled(
         round_trips=found.round_trips,
         usable_connections=min(limits) if limits and found.round_trips else None,
         distance_ms=found.distance_ms,
         predicted=predicted,
-        off=away,
-        likely=likely(found, found, settings, too_high=away > 0) if abs(away) > OFF else [],
+        off=off or 0.0,
+        likely=reasons,
     )

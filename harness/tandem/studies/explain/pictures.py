@@ -5,7 +5,7 @@ from typing import Any
 
 from tandem.analysis.cost import APP
 from tandem.facts.metric import GOODPUT
-from tandem.record.result import Result
+from tandem.report.chart import HUE, PLAIN, Spec, category, mark, quantity
 from tandem.report.picture import Picture
 from tandem.studies.explain.conclusions import Explained, Explanation, FactorShare, changes
 from tandem.wording import times
@@ -25,9 +25,9 @@ SAYS = (
 FILE = "waterfall.svg"
 
 
-def pictures(result: Result[Explained]) -> list[Picture]:
+def pictures(told: Explained) -> list[Picture]:
     """Nothing where an end has no figures."""
-    return [_picture(result.conclusions, one) for one in result.conclusions.explanations]
+    return [_picture(told, one) for one in told.explanations]
 
 
 def _picture(told: Explained, one: Explanation) -> Picture:
@@ -91,67 +91,32 @@ def _ticks(low: float, high: float) -> list[float]:
     return [step for step in steps if low / 3 <= step <= high * 3]
 
 
-def _spec(bars: list[dict[str, Any]], title: str) -> dict[str, Any]:
-    axis = {"labelLimit": 300, "domain": False, "ticks": False, "labelPadding": 8}
-    y = {"field": "part", "type": "nominal", "sort": None, "title": None, "axis": axis}
-    hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
-
+def _spec(bars: list[dict[str, Any]], title: str) -> Spec:
+    y = category("part", sort=None, axis={**PLAIN, "labelLimit": 300})
     ticks = _ticks(min(bar["from"] for bar in bars), max(bar["from"] for bar in bars))
+    scale = {"type": "log", "nice": False, "padding": 14}
+    axis = {"values": ticks, "labelOverlap": "greedy", "labelSeparation": 8}
 
-    def x(field: str) -> dict[str, Any]:
-        scale = {"type": "log", "nice": False, "padding": 14}
-        return {
-            "field": field,
-            "type": "quantitative",
-            "title": title,
-            "scale": scale,
-            "axis": {"values": ticks, "labelOverlap": "greedy", "labelSeparation": 8},
-        }
+    def at(field: str, **more: Any) -> Spec:
+        return {"y": y, "x": quantity(field, title, scale=scale, axis=axis), **more}
 
-    def known(field: str, layer: dict[str, Any]) -> list[dict[str, Any]]:
+    def known(kind: str, field: str, encoding: Spec, **style: Any) -> list[Spec]:
         # A layer of what no row has would have no extent.
-        if all(bar.get(field) is None for bar in bars):
-            return []
-        return [{"transform": [{"filter": f"isValid(datum.{field})"}], **layer}]
+        there = any(bar.get(field) is not None for bar in bars)
+        return [mark(kind, encoding, f"isValid(datum.{field})", **style)] if there else []
 
-    def triangle(field: str, shape: str) -> list[dict[str, Any]]:
-        mark = {
-            "type": "point",
-            "shape": shape,
-            "filled": True,
-            "size": 55,
-            "color": "--ink",
-            "opacity": 0.75,
-        }
-        return known(field, {"mark": mark, "encoding": {"y": y, "x": x(field)}})
-
-    interval = {
-        "mark": {"type": "rule", "strokeWidth": 1.5, "color": "--ink"},
-        "encoding": {"y": y, "x": x("_low"), "x2": {"field": "_high"}},
-    }
+    triangle: Spec = {"filled": True, "size": 55, "color": "--ink", "opacity": 0.75}
+    spread = at("_low", x2={"field": "_high"})
+    figure = {"y": y, "x": {"value": "width"}, "text": {"field": "_text"}}
     return {
         "data": {"values": bars},
         "height": STEP * len(bars),
         "layer": [
-            {
-                "mark": {"type": "bar", "height": 13},
-                "encoding": {"y": y, "x": x("from"), "x2": {"field": "to"}, "color": hue},
-            },
-            *known("_low", interval),
-            *triangle("_first", "triangle-right"),
-            *triangle("_last", "triangle-left"),
-            {
-                "transform": [{"filter": "datum._kind === 'end'"}],
-                "mark": {"type": "tick", "thickness": 4, "size": 18},
-                "encoding": {"y": y, "x": x("from"), "color": hue},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12, "color": "--muted"},
-                "encoding": {
-                    "y": y,
-                    "x": {"value": "width"},
-                    "text": {"field": "_text", "type": "nominal"},
-                },
-            },
+            mark("bar", at("from", x2={"field": "to"}, color=HUE), height=13),
+            *known("rule", "_low", spread, strokeWidth=1.5, color="--ink"),
+            *known("point", "_first", at("_first"), shape="triangle-right", **triangle),
+            *known("point", "_last", at("_last"), shape="triangle-left", **triangle),
+            mark("tick", at("from", color=HUE), "datum._kind === 'end'", thickness=4, size=18),
+            mark("text", figure, align="left", dx=8, fontSize=12, color="--muted"),
         ],
     }

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -10,13 +9,12 @@ from rich.text import Text
 
 from tandem.analysis.cost import APP
 from tandem.analysis.stack import OFF
-from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.parts import conditions_line, ending, settings, table
+from tandem.report.parts import conditions_line, ending, settings
+from tandem.report.table import Column, table, texts
 from tandem.studies.explain.conclusions import Cell, Crossing, Explained, Explanation, FactorShare, noise
-from tandem.studies.explain.pictures import FILE
+from tandem.studies.explain.pictures import FILE, pictures
 from tandem.wording import limited_by, number, times
 
 NONE = {
@@ -26,6 +24,7 @@ NONE = {
     Verdict.VOID: "no figures",
 }
 """Of a cell."""
+COLUMNS = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
 CPU = "application CPU per request: below 1 is cheaper"
 
 
@@ -70,11 +69,9 @@ def _behind(own: FactorShare) -> str:
     return f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
 
 
-def headline(conclusions: dict[str, Any]) -> str:
-    """Of a list of results."""
-    gaps = [Contrast.model_validate(one) for one in conclusions["contrasts"]]
-    gap = next((one for one in gaps if one.metric == GOODPUT), None)
-    pair = f"{conclusions['b']} against {conclusions['a']}"
+def headline(told: Explained) -> str:
+    """The gap in goodput."""
+    gap, pair = told.gap(), f"{told.b} against {told.a}"
     if gap is None:
         return f"{pair}: not explained"
     return f"{pair}: {times(gap.ratio)}{', within noise' if noise(gap) else ''}"
@@ -82,80 +79,62 @@ def headline(conclusions: dict[str, Any]) -> str:
 
 def factor_table(told: Explained, found: Explanation, title: str = "goodput") -> Table:
     """What a ratio is the product of."""
-    columns = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
-    out = table(title, *columns, left=columns[:3])
+    rows = list[tuple[str, ...]]()
     for leg in found.legs:
         groups, factors = found.of_leg(leg)
         for share in (*groups, *factors):
             name = "" if leg.side is None else f"all of {share.name}" if share.members else share.name
             ratio, last = times(share.ratio, share.bound), times(share.last) + (" *" if share.parted else "")
-            out.add_row(leg.name, name, share.change, ratio, _span(share.interval), times(share.first), last)
+            rows.append(
+                (leg.name, name, share.change, ratio, _span(share.interval), times(share.first), last)
+            )
         if len(groups) + len(factors) > 1:
             left = f"{leg.left_out} of {leg.orders + leg.left_out} orders left out" if leg.left_out else ""
             ratio = times(leg.ratio, leg.bound)
-            out.add_row(f"all {leg.name}", "", left, ratio, _span(leg.interval), "", "")
+            rows.append((f"all {leg.name}", "", left, ratio, _span(leg.interval), "", ""))
     gap = told.gap(found.metric)
     assert gap is not None  # of what is explained
-    out.add_row("B / A", "", "", times(gap.ratio), _span(gap.interval), "", "")
-    return out
+    rows.append(("B / A", "", "", times(gap.ratio), _span(gap.interval), "", ""))
+    return texts(title, rows, *COLUMNS, left=COLUMNS[:3])
 
 
 def _cells(told: Explained) -> Table:
-    columns = (
-        "cell",
-        "starts",
-        "goodput, 1/s",
-        "scatter",
-        "app CPU, µs/request",
-        "statements/request",
-        "round trip, ms",
-        "limited by",
-        "",
+    def goodput(cell: Cell) -> str:
+        mean = told.figure(cell).mean
+        return ("≥ " if cell.held_back else "") + number(mean, 0 if (mean or 0) >= 100 else 1)
+
+    def held_back(cell: Cell) -> str:
+        return "held back by the laboratory" if cell.held_back else NONE[told.figure(cell).verdict]
+
+    return table(
+        "cells",
+        told.cells,
+        Column("cell", lambda cell: cell.label, text=True),
+        Column("starts", lambda cell: str(cell.starts)),
+        Column("goodput, 1/s", goodput),
+        Column("scatter", lambda cell: "–" if cell.sd_ln is None else f"{cell.sd_ln:.0%}"),
+        Column("app CPU, µs/request", lambda cell: number(told.mean(cell, APP))),
+        Column("statements/request", lambda cell: number(cell.statements_per_request, 1)),
+        Column("round trip, ms", lambda cell: number(cell.db_rtt_loaded_ms, 1)),
+        Column("limited by", lambda cell: limited_by(told.figure(cell).limit), text=True),
+        Column("", held_back, text=True),
     )
-    out = table("cells", *columns, left=("cell", "limited by", ""))
-    for cell in told.cells:
-        rate = told.figure(cell)
-        mean = rate.mean or 0
-        out.add_row(
-            cell.label,
-            str(cell.starts),
-            ("≥ " if cell.held_back else "") + number(rate.mean, 0 if mean >= 100 else 1),
-            "–" if cell.sd_ln is None else f"{cell.sd_ln:.0%}",
-            number(told.mean(cell, APP)),
-            number(cell.statements_per_request, 1),
-            number(cell.db_rtt_loaded_ms, 1),
-            limited_by(rate.limit),
-            "held back by the laboratory" if cell.held_back else NONE[rate.verdict],
-        )
-    return out
 
 
 def model_table(told: Explained) -> Table:
     """Of the cells that have a prediction."""
-    columns = (
-        "cell",
-        "round trips/request",
-        "usable connections",
-        "idle round trip, ms",
-        "model, 1/s",
-        "measured, 1/s",
-        "model is off",
-        "limit in the model",
+    return table(
+        "the model beside the cells",
+        [(cell, cell.model) for cell in told.cells if cell.model is not None],
+        Column("cell", lambda both: both[0].label, text=True),
+        Column("round trips/request", lambda both: number(both[1].round_trips, 1)),
+        Column("usable connections", lambda both: number(both[1].usable_connections)),
+        Column("idle round trip, ms", lambda both: number(both[1].distance_ms, 1)),
+        Column("model, 1/s", lambda both: number(both[1].predicted.throughput_rps)),
+        Column("measured, 1/s", lambda both: number(told.mean(both[0]))),
+        Column("model is off", lambda both: f"{both[1].off:+.0%}"),
+        Column("limit in the model", lambda both: limited_by(both[1].predicted.limited_by), text=True),
     )
-    out = table("the model beside the cells", *columns, left=("cell", "limit in the model"))
-    for cell in told.cells:
-        if (model := cell.model) is not None:
-            out.add_row(
-                cell.label,
-                number(model.round_trips, 1),
-                number(model.usable_connections),
-                number(model.distance_ms, 1),
-                number(model.predicted.throughput_rps),
-                number(told.mean(cell)),
-                f"{model.off:+.0%}",
-                limited_by(model.predicted.limited_by),
-            )
-    return out
 
 
 def differing(cells: Sequence[Cell]) -> list[str]:
@@ -170,13 +149,11 @@ def differing(cells: Sequence[Cell]) -> list[str]:
 def _crossing(told: Explained, crossing: Crossing) -> Table:
     held = f"; {crossing.held}" if crossing.held else ""
     title = f"{crossing.factor} and {crossing.other} depend on each other{held}"
-    out = table(title, "", f"before {crossing.other}", f"after {crossing.other}", left=("",))
     figures = {cell.label: told.figure(cell) for cell in told.cells}
     corners = [figures[label] for label in crossing.cells]
     none, one, other, both = [f"{number(at.mean, 1)}/s, {limited_by(at.limit)}" for at in corners]
-    out.add_row(f"before {crossing.factor}", none, other)
-    out.add_row(f"after {crossing.factor}", one, both)
-    return out
+    rows = [(f"before {crossing.factor}", none, other), (f"after {crossing.factor}", one, both)]
+    return texts(title, rows, "", f"before {crossing.other}", f"after {crossing.other}", left=("",))
 
 
 def report(result: Result[Explained]) -> Group:
@@ -219,4 +196,4 @@ def report(result: Result[Explained]) -> Group:
             " its own windows counted (docs/reference/crossover-and-advice.md)"
         )
     parts += [Text(note, style="dim") for note in notes]
-    return Group(*parts, *ending(result), settings(result))
+    return Group(*parts, *ending(result), settings(result), *pictures(told))

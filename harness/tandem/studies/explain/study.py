@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine import deciding
 from tandem.engine.blocks import Blocks, complete_blocks
+from tandem.engine.deciding import INTERVAL_LEAST, warn_of_too_few
 from tandem.engine.findings import warnings
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import Study
@@ -15,7 +15,6 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
-from tandem.studies.explain import pictures as drawn
 from tandem.studies.explain import report as tables
 from tandem.studies.explain.cells import (
     Cells,
@@ -43,10 +42,7 @@ class Explain(Study[Explained]):
 
     name = "explain"
     kind = Explained
-    whole = "its shares come from all cells together"
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
-    pictures = staticmethod(drawn.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -83,19 +79,12 @@ class Explain(Study[Explained]):
             for number, (single, both) in enumerate(orders, start=1)
         ]
 
-    def ahead(self, expected_s: float) -> list[str]:
-        return deciding.too_few(
-            self.asked.blocks,
-            deciding.INTERVAL_LEAST,
-            "blocks",
-            expected_s,
-            "decide any factor",
-            "--blocks 3",
-        )
-
     def plan(self) -> Blocks:
         """A void start costs its cell one value and no other: the blocks are fitted, so none is made again as a whole. A
         cell with too few gets one more start, beside the ends in a block of its own."""
+        warn_of_too_few(
+            self.tell, self.asked.blocks, INTERVAL_LEAST, "blocks", "decide any factor", "--blocks 3"
+        )
         made: list[Trial] = []
         for block in self.outline():
             made += yield block
@@ -123,6 +112,7 @@ class Explain(Study[Explained]):
             reasons=reasons,
             findings=[*_without(cells), *warnings(trials)],
             conclusions=found,
+            headline=tables.headline(found),
         )
 
     def _explained(self, cells: Cells) -> Explained:

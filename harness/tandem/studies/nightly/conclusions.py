@@ -73,11 +73,14 @@ def conclude(trials: Sequence[Trial], variants: Sequence[Variant]) -> Concluded[
             verdict = verdict if verdict is not Verdict.OK else bad
     void = sum(trial.verdict is Verdict.VOID for trial in trials)
     findings = [Finding.of("void-blocks", "warning", f"{void} of {len(trials)} blocks are void")]
+    pairs = {one.of for one in found if one.to == beside(one.of).frozen}
+    without = f", {len(missing)} without a value" if missing else ""
     return Concluded(
         verdict=verdict,
         reasons=missing,
         findings=findings if void else [],
         conclusions=Conclusions(contrasts=found, notes=missing),
+        headline=f"{len(pairs)} pairs of image and scenario, against their frozen images{without}",
     )
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -136,10 +135,3 @@ def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
     if answer.command:
         lines.append(f"  repeat: {answer.command}")
     return "\n".join(lines)
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """What was measured and what was not. conclusions: as result.json has them."""
-    every = {one["of"] for one in conclusions["contrasts"] if one["to"] == beside(one["of"]).frozen}
-    missing = f", {len(conclusions['notes'])} without a value" if conclusions["notes"] else ""
-    return f"{len(every)} pairs of image and scenario, against their frozen images{missing}"

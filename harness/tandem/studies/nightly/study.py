@@ -9,13 +9,16 @@ implementations and scenarios follow each other until the budget is spent, so wh
 import random
 from collections.abc import Iterator, Sequence
 
+from pydantic import Field
+
 from tandem.analysis.change import LEARNED
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.side_by_side import again, all_at_once, duet_of, in_turn, is_duet, warm_up_of
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
+from tandem.record.part import Number
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.store import file_name
@@ -29,34 +32,39 @@ AT_MOST = 200
 """Passes; a budget does not ask for more."""
 
 
-class Nightly(Study[Conclusions]):
-    """Every implementation under every scenario that was asked for, a block of each in turn.
+class NightlyOptions(Options):
+    needs = "the options of a night"
+    frozen: dict[str, str] = Field(default_factory=dict)
+    """Implementation -> tag of what it is compared with."""
+    first: dict[str, str] = Field(default_factory=dict)
+    """The same of what was frozen first, of those whose frozen image is another."""
+    stack: dict[str, str] = Field(default_factory=dict)
+    """Variables of compose/stack.yaml that name its images."""
+    programs: dict[str, str] = Field(default_factory=dict)
+    """Implementation -> tag of today's image."""
+    budget_s: Number | None = None
+    """Of all trials together."""
+    blocks: int = AT_MOST
+    """Of each, where there is no budget."""
 
-    options: `frozen`, implementation -> tag of what it is compared with; `first`, the same of what was frozen first, of those
-    whose frozen image is another; `stack`, variables of compose/stack.yaml that name its images; and `budget_s` or `blocks`,
-    the seconds of all trials together or the blocks of each.
-    """
+
+class Nightly(Study[Conclusions]):
+    """Every implementation under every scenario that was asked for, a block of each in turn."""
 
     name = "nightly"
     kind = Conclusions
-    whole = "its budget is shared by all series"
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         if self.timing.compare is None:
             raise UsageError(f"the plan {self.timing.name} has no table [compare]")
-        self.pairing = self.timing.compare
-
-    @property
-    def looks_at_ceilings(self) -> bool:
-        return False  # no rate is published
+        self.pairing, self.asked = self.timing.compare, NightlyOptions.read(request)
 
     @property
     def variants(self) -> list[Variant]:
-        stack = {"variables": self._option("stack")}
-        tags = {"frozen": self._option("frozen"), "first": self._option("first")}
+        stack = {"variables": self.asked.stack}
+        tags = {"frozen": self.asked.frozen, "first": self.asked.first}
 
         def kept(variant: Variant, image: str, label: str) -> Variant:
             how = {"label": label, "base": variant.label, "tag": tags[image][variant.implementation]}
@@ -71,14 +79,9 @@ class Nightly(Study[Conclusions]):
                 found.append(kept(variant, "first", labels.first))
         return found
 
-    def _option(self, name: str) -> dict[str, str]:
-        found = self.request.options.get(name, {})
-        assert isinstance(found, dict)
-        return {key: str(value) for key, value in found.items()}
-
     def outline(self) -> list[list[TrialSpec]]:
         """As many as the budget should have time for."""
-        budget_s, spent_s = self._budget_s, 0.0
+        budget_s, spent_s = self.asked.budget_s, 0.0
         found = []
         for number, spec in enumerate(self._specs()):
             spent_s += trial_s(spec, Overheads())
@@ -87,15 +90,10 @@ class Nightly(Study[Conclusions]):
             found.append([spec])
         return found
 
-    @property
-    def _budget_s(self) -> float | None:
-        found = self.request.options.get("budget_s")
-        return None if found is None else float(str(found))
-
     def _specs(self) -> Iterator[TrialSpec]:
         """One pass after the other, in an order that the seed fixes."""
         chance = random.Random(self.request.seed)
-        for number in range(1, int(str(self.request.options.get("blocks", AT_MOST))) + 1):
+        for number in range(1, self.asked.blocks + 1):
             for variant in chance.sample(self.request.variants, len(self.request.variants)):
                 yield self._trial(number, variant, chance)
 
@@ -103,7 +101,7 @@ class Nightly(Study[Conclusions]):
         today = variant.label
         frozen, second, first = beside(today)
         labels = [today, frozen, second]
-        if variant.implementation in self._option("first"):
+        if variant.implementation in self.asked.first:
             labels.append(first)
         chance.shuffle(labels)
         pairing = self.pairing
@@ -116,17 +114,14 @@ class Nightly(Study[Conclusions]):
             windows=[*windows, all_at_once(pairing, labels, pairing.duet_s or DUET_S)],
         )
 
-    def ahead(self, expected_s: float) -> list[str]:
-        each = len(self.outline()) / len(self.request.variants)
-        return [
-            f"one night decides nothing: it has time for {each:.0f} blocks of each, and a series is not judged in its first"
-            f" {LEARNED} nights"
-        ]
-
     def plan(self) -> Blocks:
         """Until the budget is spent, by the time that the trials took. A void block is not made again: the next pass is as
         good, and the budget holds."""
-        budget_s = self._budget_s
+        each, budget_s = len(self.outline()) / len(self.request.variants), self.asked.budget_s
+        self.tell(
+            f"one night decides nothing: it has time for {each:.0f} blocks of each, and a series is not judged in its first"
+            f" {LEARNED} nights"
+        )
         spent_s, longest_s = 0.0, 0.0
         for number, spec in enumerate(self._specs()):
             once_each = number < len(self.request.variants)

@@ -5,21 +5,8 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import measure
-from tandem.cli.options import (
-    RESULTS,
-    ROOT,
-    Json,
-    LabName,
-    Quiet,
-    Seed,
-    app,
-    app_cpus,
-    generators_in,
-    out,
-    print_json,
-    seed_or_new,
-)
+from tandem.cli.options import RESULTS, ROOT, app_cpus, generators_in, out, print_json, seed_or_new
+from tandem.cli.shared import CONDITIONS, Asked, Default, measuring
 from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
 from tandem.hosts import HERE
@@ -31,8 +18,7 @@ from tandem.studies.reproduce.experiment import (
     PlanName,
     pick,
     plan_named,
-    read_all,
-    read_claims,
+    read_everything,
 )
 from tandem.studies.reproduce.files import check_space, counts_files, scaled
 from tandem.studies.reproduce.rows import ExperimentRows
@@ -44,53 +30,48 @@ REFERENCES = ("results/reference-experiments", "results/reference-claims")
 GROUPS = {"published": "experiments", "quoted": "claims that people quote"}
 
 
-@app.command(name="reproduce")
+@measuring(
+    "reproduce",
+    without=CONDITIONS,
+    plan=Default(
+        "smoke",
+        "smoke: some rows, short windows. core: the same rows, ten fresh starts. wide: every row, short windows, three fresh"
+        " starts. full: every row, full length.",
+    ),
+)
 def reproduce_(
+    asked: Asked,
     experiment: Annotated[
         str,
         typer.Argument(
             help="Experiment or claim (`just reproduce list` prints them), or a TOML file of your own."
         ),
     ],
-    plan: Annotated[
-        str,
-        typer.Option(
-            help="smoke: some rows, short windows. core: the same rows, ten fresh starts. wide: every row, short windows,"
-            " three fresh starts. full: every row, full length."
-        ),
-    ] = "smoke",
-    seed: Seed = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue the newest unfinished reproduction of the same request."),
-    ] = False,
     scale: Annotated[
         float | None,
         typer.Option(
             help="file-io only: share of the published number of lines, for a small disk. Default: the plan's."
         ),
     ] = None,
-    lab: LabName = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
 ) -> None:
     """Run a published experiment again: our result beside the published one, and the outcome of each claim."""
-    catalog, experiments = Catalog(ROOT), read_all(ROOT) | read_claims(ROOT)
+    catalog, experiments = Catalog(ROOT), read_everything(ROOT)
     if experiment == LIST:
-        _list(catalog, experiments, as_json)
+        _list(catalog, experiments, asked.as_json)
         return
-    named = plan_named(plan)
+    named = plan_named(asked.plan)
     chosen = scaled(pick(experiments, experiment), named, scale)
     cpus, generators = HERE.cpus, 1
     if counts_files(chosen):
-        if lab is not None:
+        if asked.lab:
             raise UsageError(f"{chosen.name} reads and writes files on this machine's disk: leave --lab out")
         check_space(ExperimentRows(catalog, chosen, named, cpus), HERE.free_bytes())
-    if lab is not None:
-        machines = catalog.lab(lab)
+    if asked.lab:
+        machines = catalog.lab(asked.lab)
         cpus, generators = app_cpus(machines), generators_in(machines)
-    request = request_for(catalog, experiment, chosen, named, cpus, seed_or_new(seed), lab, generators, scale)
-    measure(Reproduce, request, resume, as_json)
+    seed, lab = seed_or_new(asked.seed), asked.lab or None
+    request = request_for(catalog, experiment, chosen, named, cpus, seed, lab, generators, scale)
+    asked.measure(Reproduce, request)
 
 
 def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -> None:

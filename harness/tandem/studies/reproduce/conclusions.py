@@ -7,9 +7,9 @@ from typing import NamedTuple
 from pydantic import Field
 
 from tandem.analysis.ratios import Ratio, t_interval
-from tandem.record.conclusion import Contrast, Coordinates, Estimate
+from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.part import Number, Part
-from tandem.record.result import Concluded, Conclusions, Publication
+from tandem.record.result import Concluded, Conclusions, Described, Publication
 from tandem.record.window import Verdict
 from tandem.studies.reproduce.claims import Says, Size, adjusted, implied, ratio, size, verdict
 from tandem.studies.reproduce.experiment import Experiment, PlanName, published_ratio
@@ -37,6 +37,11 @@ class RowFound(Part):
     """Why trials do not count."""
     warnings: list[str] = Field(default_factory=list)
 
+    @property
+    def position(self) -> Position:
+        """Where its estimates stand."""
+        return Position(self.variant, self.coordinates)
+
 
 class ClaimFound(Part):
     """A claim beside its ratio, which is the contrast in the same place."""
@@ -59,15 +64,10 @@ class JudgedClaim(NamedTuple):
     found: Contrast
 
 
-class Reproduced(Conclusions):
+class Reproduced(Conclusions, Described):
     """An experiment, made again: an estimate for each row and figure, a contrast for each claim."""
 
     experiment: str
-    title: str
-    origin: str
-    source: str | None = None
-    hypothesis: str = ""
-    published_host: str
     plan: PlanName
     starts: int
     """Fresh starts of every row."""
@@ -77,44 +77,15 @@ class Reproduced(Conclusions):
     """The figures that its table shows."""
     rows: list[RowFound]
     claims: list[ClaimFound]
-    sentence: str
 
     @property
     def publication(self) -> Publication:
-        return Publication(
-            name=self.experiment,
-            title=self.title,
-            origin=self.origin,
-            source=self.source,
-            host=self.published_host,
-            hypothesis=self.hypothesis,
-            sentence=self.sentence,
-        )
+        return Publication.of(self.experiment, self)
 
     @property
     def judged(self) -> list[JudgedClaim]:
         """The claims with their contrasts."""
         return [JudgedClaim(*both) for both in zip(self.claims, self.contrasts, strict=True)]
-
-
-def row_of(found: Reproduced, label: str) -> RowFound:
-    """Raises KeyError for a row that there is not."""
-    return {row.label: row for row in found.rows}[label]
-
-
-def estimates_of(found: Reproduced, label: str) -> dict[str, Estimate]:
-    """The estimates of a row, by metric: measured and published figures."""
-    row = row_of(found, label)
-    named = row.variant, row.coordinates
-    return {one.metric: one for one in found.estimates if (one.variant, one.coordinates) == named}
-
-
-def figure_of(found: Reproduced, row: str, name: str) -> float:
-    """The mean of a figure of a row. Raises KeyError for a row or a figure that there is not."""
-    mean = estimates_of(found, row)[name].mean
-    if mean is None:
-        raise KeyError(name)
-    return mean
 
 
 # ---- from trials ----
@@ -258,7 +229,9 @@ def conclude(
     ordered = [one for own in by_row.values() for one in own]
     measured = [row_found(row, by_row[row.label]) for row in rows]
     found = list(claims_found(experiment, {row.label: row for row in rows}, ordered))
+    stand = sum(one.found.word == "stands" for one in found)
     return Concluded(
+        headline=f"{stand} of {len(found)} claims stand",
         verdict=whole(starts, measured, ordered),
         reasons=reasons(ordered),
         conclusions=Reproduced(
@@ -266,18 +239,13 @@ def conclude(
                 one for row in rows for one in estimates(row, by_row[row.label], experiment.figures[0])
             ],
             contrasts=[one.found for one in found],
+            **experiment.model_dump(include={*Described.model_fields}),
             experiment=experiment.name,
-            title=experiment.title,
-            origin=experiment.origin,
-            source=experiment.source,
-            hypothesis=experiment.hypothesis,
-            published_host=experiment.published_host,
             plan=plan,
             starts=starts,
             digest=digest,
             columns=experiment.figures,
             rows=measured,
             claims=[one.claim for one in found],
-            sentence=experiment.sentence,
         ),
     )

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 from tandem.facts.metric import METRICS
-from tandem.record.result import Publication
+from tandem.record.result import Described, Publication
 from tandem.record.store import file_name
 
 PlanName = Literal["smoke", "core", "wide", "full"]
@@ -99,18 +99,11 @@ class Plans(_Part):
         return self.model_copy(update={base: own.model_copy(update={"limits": {**own.limits, **limits}})})
 
 
-class Experiment(_Part):
+class Experiment(_Part, Described):
     """loadgen/experiments/NAME.toml, or loadgen/claims/NAME.toml"""
 
     name: str
-    title: str
-    origin: str
-    """The document of the seeds, or what is quoted, and its section."""
     source: Annotated[str, Field(pattern=r"^https://")] | None = None
-    """The address of a claim that people quote."""
-    hypothesis: str = ""
-    """Observation that would confirm such a claim."""
-    published_host: str
     figures: Annotated[list[str], Field(min_length=1)]
     """The columns of its table; the record holds all that were measured."""
     variant: dict[str, Any] = {}
@@ -123,21 +116,11 @@ class Experiment(_Part):
     rows: Annotated[list[ExperimentRow], Field(min_length=1)]
     claims: list[Claim] = []
     plans: Plans
-    sentence: str = ""
-    """A sentence on what changed and whether the conclusion stands; empty until the reference result is there."""
 
     @property
     def publication(self) -> Publication:
         """What of it a reader needs who knows no rows."""
-        return Publication(
-            name=self.name,
-            title=self.title,
-            origin=self.origin,
-            source=self.source,
-            host=self.published_host,
-            hypothesis=self.hypothesis,
-            sentence=self.sentence,
-        )
+        return Publication.of(self.name, self)
 
     def plan(self, name: PlanName) -> ExperimentPlan:
         return self.plans.named(name)
@@ -161,17 +144,7 @@ class Experiment(_Part):
 
     def digest(self, plan: PlanName) -> str:
         """Changes when what is measured under a plan changes; texts do not count."""
-        texts = {
-            "claims",
-            "figures",
-            "name",
-            "title",
-            "origin",
-            "source",
-            "hypothesis",
-            "published_host",
-            "sentence",
-        }
+        texts = {"claims", "figures", "name", *Described.model_fields}
         own = self.model_dump(mode="json", exclude={"rows", "plans", *texts})
         told = {"published", "published_elsewhere", "note", "smoke"}
         rows = [row.model_dump(mode="json", exclude=told) for row in self.measured(plan)]
@@ -206,6 +179,11 @@ def read_claims(root: Path) -> dict[str, Experiment]:
                 f"loadgen/claims/{name}.toml: a claim needs `source`, an address, and `hypothesis`"
             )
     return found
+
+
+def read_everything(root: Path) -> dict[str, Experiment]:
+    """Every experiment and every claim, by name. Raises UsageError."""
+    return read_all(root) | read_claims(root)
 
 
 def pick(experiments: dict[str, Experiment], name: str) -> Experiment:

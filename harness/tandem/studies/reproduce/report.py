@@ -1,21 +1,21 @@
 """A reproduction for people: ours beside what was published, and what became of each claim. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import batched
-from typing import Any
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.facts.metric import METRICS
-from tandem.record.conclusion import Contrast, Estimate
+from tandem.facts.metric import GOODPUT, METRICS
+from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
-from tandem.report.parts import machine, spent, table
+from tandem.report.parts import machine, spent
+from tandem.report.table import Column, figure, table
 from tandem.studies.reproduce.claims import Word, verdict
-from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFound, estimates_of
-from tandem.wording import limited_by, number, ratio_with_interval, with_interval
+from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFound
+from tandem.wording import limited_by, number, ratio_with_interval
 
 FIRST, FURTHER = 2, 3
 """So many figures stand in the first table and in each further one."""
@@ -33,45 +33,32 @@ WORDS: dict[Word, tuple[str, str]] = {
 }
 """Verdicts as words, for one claim and for several."""
 
-type Estimates = dict[str, Estimate]
-"""The estimates of a row, by metric."""
-type RowCell = Callable[[RowFound, Estimates], str]
-type RowColumn = tuple[str, RowCell, bool]
-"""Heading, cell of a row, whether it is a number."""
-
 
 # ---- rows ----
 
 
-def _published(metric: str) -> RowCell:
+def _published(found: Reproduced, metric: str) -> Column[RowFound]:
     """The document's figure; that of its other hosts in brackets."""
+    digits = METRICS[metric].digits
 
-    def cell(row: RowFound, of: Estimates) -> str:
-        digits, known = METRICS[metric].digits, of.get(metric)
-        others = [
-            number(values[metric], digits) for values in row.published_elsewhere.values() if metric in values
-        ]
+    def cell(row: RowFound) -> str:
+        known, elsewhere = found.estimate_of(metric, row.position), row.published_elsewhere.values()
         told = number(known.published if known else None, digits)
+        others = [number(values[metric], digits) for values in elsewhere if metric in values]
         return f"{told} ({', '.join(others)})" if others else told
 
-    return cell
+    return Column(f"{METRICS[metric].heading}\npublished", cell)
 
 
-def _ours(metric: str) -> RowCell:
-    """`mean ± half-width`; a dash for what was not measured."""
-
-    def cell(_: RowFound, of: Estimates) -> str:
-        known = of.get(metric)
-        if known is None or known.mean is None:
-            return "–"
-        return with_interval(known.mean, known.interval, METRICS[metric].digits)
-
-    return cell
+def _ours(found: Reproduced, metric: str) -> Column[RowFound]:
+    heading = f"{METRICS[metric].heading}\nours"
+    return Column(heading, lambda row: figure(found, metric, row.position))
 
 
-def _ceilings(row: RowFound, of: Estimates) -> str:
+def _ceilings(found: Reproduced, row: RowFound) -> str:
     """Model values, with what we reached of each where it is a rate."""
-    rate = of["goodput_rps"].mean if "goodput_rps" in of else None
+    known = found.estimate_of(GOODPUT, row.position)
+    rate = known.mean if known else None
     return ", ".join(
         f"{name} {number(value, 0 if value >= 100 else 1)}"
         + (f" ({rate / value:.0%})" if rate and value else "")
@@ -79,57 +66,56 @@ def _ceilings(row: RowFound, of: Estimates) -> str:
     )
 
 
-def _starts(row: RowFound, _: Estimates) -> str:
+def _starts(row: RowFound) -> str:
     """Good trials of all."""
     return str(row.good) if row.good == row.made else f"{row.good} of {row.made}"
 
 
-def _limit(_: RowFound, of: Estimates) -> str:
-    return limited_by(next(iter(of.values())).limit)
-
-
-def columns(found: Reproduced, names: Sequence[str]) -> list[RowColumn]:
-    """The columns of a table with these figures: published values only where there are any. The first table has the rest as well."""
-    first = list(names) == found.columns[: len(names)]
-    out: list[RowColumn] = [("row", lambda row, _: row.label, False)]
-    if first:
-        out.append(("starts", _starts, True))
-    elsewhere = {name for row in found.rows for values in row.published_elsewhere.values() for name in values}
-    anywhere = elsewhere | {one.metric for one in found.estimates if one.published is not None}
-    for name in names:
-        heading = METRICS[name].heading
-        if name in anywhere:
-            out.append((f"{heading}\npublished", _published(name), True))
-        out.append((f"{heading}\nours", _ours(name), True))
-    if first and any(row.ceilings for row in found.rows):
-        out.append(("ceilings, 1/s (reached)", _ceilings, False))
-    if first and any(one.limit for one in found.estimates):
-        out.append(("limited by", _limit, False))
-    return out
-
-
 def _tables(found: Reproduced) -> list[Table]:
-    """More than a few figures beside each other cannot be read."""
+    """More than a few figures beside each other cannot be read. Published values stand only where there are any; the first table has
+    the starts and the limits as well."""
     title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.starts} fresh starts each"
-    names = [found.columns[:FIRST], *batched(found.columns[FIRST:], FURTHER, strict=False)]
-    of = {row.label: estimates_of(found, row.label) for row in found.rows}
-    tables = []
-    for place, chosen in enumerate(names):
-        shown = columns(found, chosen)
-        own = Table(title="the same rows" if place else title, title_justify="left")
-        for heading, _, is_number in shown:
-            own.add_column(heading, justify="right" if is_number else "left", no_wrap=heading == "row")
-        for row in found.rows:
-            own.add_row(*(cell(row, of[row.label]) for _, cell, _ in shown))
-        tables.append(own)
-    claims = table(
-        "claims", "claim", "ratio", "published", "ours", "verdict", left=("claim", "ratio", "verdict")
+    published = {name for row in found.rows for own in row.published_elsewhere.values() for name in own}
+    published |= {one.metric for one in found.estimates if one.published is not None}
+    name = Column[RowFound]("row", lambda row: row.label, text=True, whole=True)
+    last = list[Column[RowFound]]()
+    if any(row.ceilings for row in found.rows):
+        last.append(Column("ceilings, 1/s (reached)", lambda row: _ceilings(found, row), text=True))
+    limits = {str(one.position): one.limit for one in found.estimates}
+    if any(limits.values()):
+        last.append(Column("limited by", lambda row: limited_by(limits[str(row.position)]), text=True))
+    tables = list[Table]()
+    for chosen in [found.columns[:FIRST], *batched(found.columns[FIRST:], FURTHER, strict=False)]:
+        shown = [
+            column
+            for metric in chosen
+            for column in (
+                *([_published(found, metric)] if metric in published else []),
+                _ours(found, metric),
+            )
+        ]
+        if not tables:
+            shown = [Column("starts", _starts), *shown, *last]
+        tables.append(table("the same rows" if tables else title, found.rows, name, *shown))
+    return [*tables, _claims(found)] if found.claims else tables
+
+
+def _claims(found: Reproduced) -> Table:
+    def compared(one: JudgedClaim) -> str:
+        return f"{METRICS[one.found.metric].title}: {one.claim.of} / {one.claim.to}"
+
+    def word(one: JudgedClaim) -> Text:
+        return Text(judged(one), style=STYLES[one.found.word or ""])
+
+    return table(
+        "claims",
+        found.judged,
+        Column("claim", lambda one: one.found.text or "", text=True),
+        Column("ratio", compared, text=True),
+        Column("published", _published_ratio),
+        Column("ours", lambda one: ratio_text(one.found)),
+        Column("verdict", word, text=True),
     )
-    for one in found.judged:
-        word = Text(judged(one), style=STYLES[one.found.word or ""])
-        compared = f"{METRICS[one.found.metric].title}: {one.claim.of} / {one.claim.to}"
-        claims.add_row(one.found.text or "", compared, _published_ratio(one), ratio_text(one.found), word)
-    return [*tables, claims] if found.claims else tables
 
 
 # ---- claims ----
@@ -167,12 +153,6 @@ def judgement(found: Reproduced) -> str:
     told = f"“{found.title}”: of its {len(found.claims)} statements {counted(found.contrasts)}"
     became = next(one for word, (one, _) in WORDS.items() if word == first.word)
     return f"{told}. The first {became}: {ratio_text(first)}"
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """The main figure, for lists of results. conclusions: as result.json has them."""
-    stand = sum(contrast["word"] == "stands" for contrast in conclusions["contrasts"])
-    return f"{stand} of {len(conclusions['contrasts'])} claims stand"
 
 
 # ---- all of it ----

@@ -21,8 +21,6 @@ from tandem.studies.reproduce.experiment import Experiment, ExperimentRow, PlanN
 from tandem.studies.reproduce.windows import SILENT, RowWindow, patience_s, waiting_ceilings
 
 WARM_UP_LEAST_S = 1
-SPARE_THREADS = 64
-"""Beside one for each connection: those that wait for the next, and the harness's own connections."""
 LIMITS = ("APP_MAXCONN", "PGBOUNCER_POOL_SIZE")
 """Variables of the shared services that a variant may set."""
 LINES_PERCENT = "lines_percent"
@@ -64,12 +62,6 @@ class PlannedRow:
         if self.on_ladder:
             update |= {"base": self.variant.label, "coordinates": changes}
         return self.variant.model_copy(update=update)
-
-    @property
-    def holds(self) -> tuple[int, int]:
-        """Numbers of connections that it holds, and of threads that its program has for them (0: not one for each)."""
-        connections = int(self.settings.get("connections", 0))
-        return connections, connections + SPARE_THREADS if self.own.thread_each else 0
 
 
 @dataclass(frozen=True)

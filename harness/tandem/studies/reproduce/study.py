@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine import deciding
-from tandem.engine.study import Options, Study, of_rows
+from tandem.engine.blocks import Blocks
+from tandem.engine.deciding import INTERVAL_LEAST, warn_of_too_few
+from tandem.engine.study import Options, Study, silent
 from tandem.errors import UsageError
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded
@@ -18,8 +19,7 @@ from tandem.studies.reproduce.experiment import (
     PlanName,
     pick,
     plan_named,
-    read_all,
-    read_claims,
+    read_everything,
 )
 from tandem.studies.reproduce.files import scaled
 from tandem.studies.reproduce.rows import ExperimentRows
@@ -87,12 +87,11 @@ class Reproduce(Study[Reproduced]):
     name = "reproduce"
     kind = Reproduced
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
-        self.catalog, self.request = catalog, request
+        self.catalog, self.request, self.tell = catalog, request, silent  # its plans are not the catalog's
         self.asked, self.plan_name = ReproduceOptions.read(request), plan_named(request.plan)
-        known = pick(read_all(catalog.root) | read_claims(catalog.root), self.asked.experiment)
+        known = pick(read_everything(catalog.root), self.asked.experiment)
         self.experiment = scaled(known, self.plan_name, self.asked.scale)
         if self.experiment.digest(self.plan_name) != self.asked.digest:
             raise UsageError(
@@ -105,54 +104,16 @@ class Reproduce(Study[Reproduced]):
         self.together = self.asked.together or [list(self.rows.starts)]
 
     @property
-    def looks_at_ceilings(self) -> bool:
-        return False
-
-    @property
-    def holds(self) -> list[tuple[int, int]]:
-        return sorted({row.holds for row in self.rows.rows.values()}, reverse=True)
-
-    @property
     def variants(self) -> list[Variant]:
         return self.rows.variants
 
     def outline(self) -> list[list[TrialSpec]]:
         return self.rows.outline(self.request.seed, self.together)
 
-    @classmethod
-    def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
-        """These rows, and the others that are measured in the same starts: what a start has done before is part of a figure."""
-        whole = cls(catalog, request)
-        started = {row.label: row.variant.label for row in whole.rows.rows.values()}
-        asked = of_rows(rows, started)
-        only = [label for label, variant in started.items() if variant in asked]
-        options = whole.asked.model_copy(update={"only": only, "together": []})
-        part = cls(catalog, request.model_copy(update={"options": options.as_options()}))
-        options = options.model_copy(update={"together": part.rows.joined_by_claims()})
-        return request.model_copy(update={"variants": part.variants, "options": options.as_options()})
-
-    @classmethod
-    def today(cls, catalog: Catalog, request: Request) -> Request:
-        """A recorded request as its experiment's file would make it now."""
-        asked, under, plan = ReproduceOptions.read(request), request.conditions, plan_named(request.plan)
-        name = asked.experiment
-        experiment = scaled(pick(read_all(catalog.root) | read_claims(catalog.root), name), plan, asked.scale)
-        whole = request_for(
-            catalog,
-            name,
-            experiment,
-            plan,
-            asked.cpus,
-            request.seed,
-            under.lab,
-            under.generators,
-            asked.scale,
-        )
-        return cls.only(catalog, whole, asked.only) if asked.only else whole
-
-    def ahead(self, expected_s: float) -> list[str]:
-        least, starts = deciding.INTERVAL_LEAST, self.rows.plan.starts
-        return deciding.too_few(starts, least, "fresh starts", expected_s, "decide a claim", "--plan core")
+    def plan(self) -> Blocks:
+        starts = self.rows.plan.starts
+        warn_of_too_few(self.tell, starts, INTERVAL_LEAST, "fresh starts", "decide a claim", "--plan core")
+        yield from super().plan()
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Reproduced]:
         rows = list(self.rows.rows.values())

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from tandem.engine.grid import LONGEST_WAIT_MS
 from tandem.errors import UsageError, unknown
 
 AXES = {
@@ -11,9 +12,7 @@ AXES = {
     "threads": "THREADS, handler threads of each worker",
     "wait": "milliseconds that each request of the scenario work waits",
 }
-SETTINGS = {"pool": "DB_POOL_MAX", "threads": "THREADS"}
 WAIT_SCENARIO = "work"
-LONGEST_WAIT_MS = 1000
 WANTED = "AXIS=VALUES, such as connections=1..512 or pool=4,10,32"
 
 

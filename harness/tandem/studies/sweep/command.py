@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.studies.sweep.axis import WAIT_SCENARIO, parse_over
@@ -30,5 +29,5 @@ def sweep(
     """Measure implementations at each value of one setting: the peak, where it begins, and the loss beyond it."""
     swept = parse_over(over)
     asked = replace(asked, scenario=scenario or (WAIT_SCENARIO if swept.axis == "wait" else asked.scenario))
-    options = SweepOptions.of(swept, rounds)
-    asked.measure(Sweep, asked.request(Sweep.name, Catalog(cli.ROOT), cli.read_variants(variants), options))
+    options = SweepOptions(axis=swept.axis, values=[*swept.values], rounds=rounds)
+    asked.measure_variants(Sweep, cli.read_variants(variants), options)

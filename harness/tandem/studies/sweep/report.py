@@ -1,7 +1,5 @@
 """A sweep for people. Pure."""
 
-from typing import Any
-
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -107,9 +105,8 @@ def report(result: Result[Swept]) -> Group:
     return Group(*parts, Text(NOTE, style="dim"), Text(TESTED, style="dim"), *ending(result))
 
 
-def headline(conclusions: dict[str, Any]) -> str:
-    """Where each curve is highest. conclusions: as result.json has them."""
-    found = Swept.model_validate(conclusions)
+def headline(found: Swept) -> str:
+    """Where each curve is highest."""
     peaks = [(one, found.peak_rps(one)) for one in found.curves]
     return ", ".join(
         f"{one.variant} {number(rate)}/s at {found.axis} {one.peak_at}"

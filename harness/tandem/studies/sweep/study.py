@@ -3,23 +3,23 @@
 from collections.abc import Sequence
 from itertools import count
 
-from pydantic import JsonValue
-
 from tandem.analysis.curves import loss_in_scatters
 from tandem.catalog.catalog import Catalog
-from tandem.engine import deciding
+from tandem.engine.blocks import Blocks
 from tandem.engine.context import contexts
+from tandem.engine.deciding import warn_of_too_few
 from tandem.engine.findings import together
-from tandem.engine.grid import Grid
+from tandem.engine.grid import SETTINGS, Grid, placed, waiting
 from tandem.engine.study import Options
 from tandem.errors import UsageError
 from tandem.facts.estimate import OfVariant, of_variants
+from tandem.record.conclusion import Coordinates
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
 from tandem.record.window import Finding
 from tandem.studies.sweep import report as tables
-from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over, coordinate
+from tandem.studies.sweep.axis import WAIT_SCENARIO, coordinate
 from tandem.studies.sweep.conclusions import NEEDED, Swept, curve
 
 SCATTERS_MOST = 3.0
@@ -33,11 +33,6 @@ class SweepOptions(Options):
     rounds: int
     """Number of fresh starts at each value."""
 
-    @classmethod
-    def of(cls, swept: Over, rounds: int) -> dict[str, JsonValue]:
-        """As a request has them."""
-        return cls(axis=swept.axis, values=list(swept.values), rounds=rounds).as_options()
-
 
 class Sweep(Grid[Swept]):
     """Each variant at each value once in each block. The plan's warm-up and closed window are those of every trial."""
@@ -45,7 +40,6 @@ class Sweep(Grid[Swept]):
     name = "sweep"
     kind = Swept
     report = staticmethod(tables.report)
-    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -64,24 +58,14 @@ class Sweep(Grid[Swept]):
     def at(self, variant: Variant, value: int) -> Variant:
         """The variant with the axis at a value."""
         axis = self.asked.axis
-        changes = {
-            "label": f"{variant.label} {axis}={value}",
-            "base": variant.label,
-            "coordinates": {coordinate(axis): value},
-        }
+        label = f"{variant.label} {axis}={value}"
+        place: Coordinates = {coordinate(axis): value}
         if axis in SETTINGS:
-            return variant.model_copy(
-                update={**changes, "settings": {**variant.settings, SETTINGS[axis]: str(value)}}
-            )
-        scenario = self.catalog.pick(
-            "scenario", variant.scenario or self.request.scenario, self.catalog.scenarios
-        )
-        change: dict[str, object] = {"connections": value}
-        if axis == "wait":
-            change = {"path": f"{scenario.path.partition('?')[0]}?delay_ms={value}"}
-        return variant.model_copy(
-            update={**changes, "scenario_changes": {**variant.scenario_changes, **change}}
-        )
+            return placed(variant, label, place, {SETTINGS[axis]: str(value)})
+        name = variant.scenario or self.request.scenario
+        scenario = self.catalog.pick("scenario", name, self.catalog.scenarios)
+        change = waiting(scenario, value) if axis == "wait" else {"connections": value}
+        return placed(variant, label, place, scenario=change)
 
     @property
     def variants(self) -> list[Variant]:
@@ -91,12 +75,13 @@ class Sweep(Grid[Swept]):
     def rounds(self) -> int:
         return self.asked.rounds
 
-    def ahead(self, expected_s: float) -> list[str]:
+    def plan(self) -> Blocks:
         rounds, values = self.asked.rounds, len(self.asked.values)
         least = next(n for n in count(2) if loss_in_scatters(n, values) <= SCATTERS_MOST)
         times = loss_in_scatters(rounds, values)
         cannot = f"show a loss unless it is {times:.0f} times the scatter of a start"
-        return deciding.too_few(rounds, least, "rounds", expected_s, cannot, f"--rounds {least}")
+        warn_of_too_few(self.tell, rounds, least, "rounds", cannot, f"--rounds {least}")
+        yield from super().plan()
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Swept]:
         asked, found = self.asked, of_variants(trials, self.variants, NEEDED)
@@ -113,7 +98,7 @@ class Sweep(Grid[Swept]):
             rounds=asked.rounds,
             curves=curves,
         )
-        concluded = together(trials, all(one.ok for one in found), swept)
+        concluded = together(trials, all(one.ok for one in found), swept, tables.headline(swept))
         concluded.findings = [*self._pooler(), *concluded.findings]
         return concluded
 

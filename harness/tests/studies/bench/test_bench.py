@@ -14,6 +14,7 @@ from harness_engine import (
     request,
     result_of,
     session,
+    told_before,
     trial_spec,
 )
 from harness_places import ROOT
@@ -26,7 +27,6 @@ from tandem.engine.run import run
 from tandem.engine.stand_ins import is_look
 from tandem.facts.metric import GOODPUT
 from tandem.judge import bottleneck
-from tandem.record import store
 from tandem.record.result import Baselines, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Role, Times, Verdict, Window
@@ -50,11 +50,7 @@ def test_each_variant_once_in_each_block(real: Catalog) -> None:
     assert Bench(real, ASKED).outline() == blocks
 
 
-def test_the_ceilings_are_measured_in_each_block(
-    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
-
+def test_the_ceilings_are_measured_in_each_block(real: Catalog, tmp_path: Path) -> None:
     def answer(spec: TrialSpec, window: WindowSpec) -> Window:
         rate = 1040.0 if is_look(spec) else 1000.0
         return good_window(window.load, goodput_rps=rate, bottleneck="latency-bound")
@@ -70,24 +66,18 @@ def test_the_ceilings_are_measured_in_each_block(
     assert lab.visited[0].startswith("1-"), "a figure of what was asked for comes first"
 
 
-def test_what_a_plan_cannot_decide_is_told_before_it_starts(
-    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_what_a_plan_cannot_decide_is_told_before_it_starts(real: Catalog, tmp_path: Path) -> None:
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
     [told] = [line for line in view.said if "cannot show" in line]
     assert told.startswith("3 blocks cannot show that two variants differ: that takes 6 (--plan nightly)")
     assert view.said.index(told) < view.said.index(next(line for line in view.said if "/s" in line))
     for enough in (ASKED, request("node", plan="quick")):
-        [first] = Bench(real, enough).ahead(1000.0)
+        [first] = told_before(Bench(real, enough))
         assert first.startswith("the first figure comes after about")
 
 
-def test_the_first_start_gives_a_first_figure(
-    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_the_first_start_gives_a_first_figure(real: Catalog, tmp_path: Path) -> None:
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
     [told] = [line for line in view.said if "first figure 1,000" in line]
@@ -108,8 +98,7 @@ def test_a_closed_window_then_an_open_one_at_a_share_of_it(real: Catalog) -> Non
     assert {w.trim_start_s for w in spec.windows} == {plan.trim_start_s}
 
 
-def test_a_bench_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_a_bench_to_its_end(real: Catalog, tmp_path: Path) -> None:
     lab = FakeLab(verdicts={2: Verdict.VOID})
     asked = request("rust-async", "node", plan="smoke")
     result, _journal = run(Bench, asked, session(real, tmp_path, lab))
@@ -119,7 +108,7 @@ def test_a_bench_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest.M
     # The block was made again: both are there once more, and each counts once.
     assert result.trials == {Verdict.OK: 7, Verdict.VOID: 1}
     assert [one.n for one in rates] == [3, 3]
-    assert Bench.headline(result.conclusions.model_dump(mode="json")) == "rust-async 1,000/s, node 1,000/s"
+    assert result.headline == "rust-async 1,000/s, node 1,000/s"
 
 
 def test_the_worst_variant_gives_the_verdict(real: Catalog) -> None:

@@ -12,7 +12,6 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
 from tandem.facts.metric import LATENCY_BOUND
 from tandem.lab.prepare import check
-from tandem.record import store
 from tandem.record.conclusion import Position
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, Result
@@ -113,17 +112,14 @@ def test_what_the_windows_say(real: Catalog) -> None:
     assert cost is not None
     assert cost.ratio == pytest.approx(3.0)
     assert all(one.to == "rust-async" != one.of for one in told.contrasts)
-    assert Questions.headline(told.model_dump(mode="json")) == (
-        "rust-async 3,333 per core-s, python-sync 1,111 per core-s"
-    )
+    assert found.headline == ("rust-async 3,333 per core-s, python-sync 1,111 per core-s")
 
 
 def test_the_report_is_the_golden_one(real: Catalog) -> None:
     is_golden(Questions.report(answered(real)), "questions", 400)
 
 
-def test_a_session_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+def test_a_session_to_its_end(real: Catalog, tmp_path: Path) -> None:
     view = Quiet()
     result, _ = run(Questions, ASKED, session(real, tmp_path, FakeLab(answer=answer), view))
     assert (result.verdict, result.trials) == (Verdict.OK, {Verdict.OK: 36})

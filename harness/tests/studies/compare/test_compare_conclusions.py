@@ -22,10 +22,9 @@ from tandem.record.request import Variant
 from tandem.record.result import Baselines, CeilingLook, Concluded
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowRole, WindowSpec
 from tandem.record.window import Role, Times, Verdict, Window
-from tandem.report.markdown import of_result
+from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare import conclusions, report
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
-from tandem.studies.compare.pictures import pictures
 
 DUET, SATURATED = "duet_cpu_us_per_request", "saturated_cpu_us_per_request"
 GOLDEN = Path(__file__).with_name("report.txt")
@@ -464,14 +463,14 @@ def test_a_failed_control_speaks_first_and_widens() -> None:
     assert (control.verdict, set(control.differing)) == ("failed", {TOTAL, APP})
     assert control.widened_ln[APP] == pytest.approx(math.log(1.014), abs=0.003)
     assert told(found).startswith("The control failed: the baseline differs from itself: total CPU")
-    assert report.headline(found.conclusions.model_dump(mode="json")).endswith("; the control failed")
+    assert report.headline(found.conclusions).endswith("; the control failed")
 
 
 def test_a_control_that_passes_says_nothing_and_one_beyond_the_margin_voids_as_before() -> None:
     found = off_by(1.0)
     assert found.conclusions.control is not None
     assert found.conclusions.control.verdict == "passed"
-    assert "control" not in told(found) + report.headline(found.conclusions.model_dump(mode="json"))
+    assert "control" not in told(found) + report.headline(found.conclusions)
     assert off_by(1.05).verdict is Verdict.VOID
 
 
@@ -616,15 +615,15 @@ def test_what_is_not_published_is_in_no_curve() -> None:
     for record in records_of(blocks, second("A")):
         if record.spec.equal_share == 0.3:
             record.windows[second("A")].app_cpu_us_per_request = 150.0
-    [drawn] = pictures(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6))))
+    [drawn] = pictures_in(report.report(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6)))))
     shares = {row["share"] for row in drawn.spec["data"]["values"]}
     assert shares == {0.1, 0.6, 0.8, None}
     spoil(blocks, "A", "invalid", 1)
-    assert pictures(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6)))) == []
+    assert pictures_in(report.report(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6))))) == []
 
 
 def test_the_curve_is_drawn_with_its_intervals() -> None:
-    [drawn] = pictures(result_of(request("A", "B"), concluded(at_rates(), at(TOTAL, 0.6))))
+    [drawn] = pictures_in(report.report(result_of(request("A", "B"), concluded(at_rates(), at(TOTAL, 0.6)))))
     altair.Chart.from_dict(drawn.spec, validate=True)
     rows = drawn.spec["data"]["values"]
     assert len(rows) == 2 * 2 * 5
@@ -635,7 +634,7 @@ def test_the_curve_is_drawn_with_its_intervals() -> None:
     assert at_60["low"] < at_60["us_per_request"] < at_60["high"]
     assert [row["variant"] for row in rows if row["_last"]] == ["A", "B"]
     without = concluded(make_blocks(), GOODPUT)
-    assert pictures(result_of(request("A", "B"), without)) == []
+    assert pictures_in(report.report(result_of(request("A", "B"), without))) == []
     assert "at equal rates" not in told(without), "the negative control"
 
 

@@ -59,19 +59,6 @@ def test_a_comparison_is_a_trial_for_each_block(real: Catalog, tmp_path: Path, a
     assert kind.report(again)
 
 
-def test_an_interrupted_one_goes_on_with_the_block_that_is_missing(
-    real: Catalog, tmp_path: Path, asked: Request
-) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(Compare, asked, session(real, tmp_path, ManyLab(raises={2: KeyboardInterrupt()})))
-    lab = ManyLab()
-    other_seed = asked.model_copy(update={"seed": 7})
-    result, journal = run(Compare, other_seed, session(real, tmp_path, lab), resume=True)
-    assert lab.visited == ["block-2"]
-    assert (result.request.seed, result.conclusions.blocks) == (1, 2)
-    assert len(list((journal.folder / "trials").iterdir())) == 2
-
-
 def test_a_void_window_voids_its_block(real: Catalog, tmp_path: Path, asked: Request) -> None:
     lab = ManyLab(void={1: "round-2-rust-sync"})
     result, _ = run(Compare, asked, session(real, tmp_path, lab))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
+from harness_engine import told_before
 from harness_places import ROOT
 from harness_samples import NOW, finding, good_window
 from pydantic import JsonValue
@@ -484,9 +485,9 @@ def test_void_blocks_are_made_again_before_the_look() -> None:
 
 def test_what_decides_is_said_beforehand() -> None:
     assert looking().primary == "total_cpu_us_per_request_at_60"
-    assert "primary metric: total_cpu_us_per_request_at_60" in looking().ahead(60)[0]
+    assert "primary metric: total_cpu_us_per_request_at_60" in told_before(looking())[0]
     assert study(plan="nightly").primary == "duet_cpu_us_per_request", "it has no equal rate"
-    assert "looks after 6, 9 and 12 blocks" in looking(looks=[6, 9, 12]).ahead(60)[0]
+    assert "looks after 6, 9 and 12 blocks" in told_before(looking(looks=[6, 9, 12]))[0]
     assert looking(primary="goodput_rps").primary == "goodput_rps"
     assert study(plan="settings").primary == "app_cpu_us_per_request", "it has no duet either"
 
@@ -498,7 +499,7 @@ def test_what_decides_is_said_beforehand() -> None:
         ({"looks": [6]}, "two or more increasing"),
         ({"looks": [3, 6]}, "at least 6"),
         ({"looks": [9, 6]}, "two or more increasing"),
-        ({"looks": "6,9"}, "looks are numbers"),
+        ({"looks": "6,9"}, "looks: Input should be a valid tuple"),
     ],
 )
 def test_what_cannot_be_looked_at(options: dict[str, JsonValue], told: str) -> None:
@@ -507,7 +508,7 @@ def test_what_cannot_be_looked_at(options: dict[str, JsonValue], told: str) -> N
 
 
 def test_looks_are_read_from_the_command() -> None:
-    assert read_looks("6,9,12") == [6, 9, 12]
+    assert read_looks("6,9,12") == (6, 9, 12)
     with pytest.raises(UsageError, match="such as 6,9,12, not 'six'"):
         read_looks("six")
 

@@ -9,7 +9,7 @@ from tandem.engine.side_by_side import second
 from tandem.engine.stand_ins import is_look
 from tandem.record.conclusion import Contrast
 from tandem.record.window import Verdict
-from tandem.report.markdown import of_result
+from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare.conclusions import Compared, conclude
 from tandem.studies.compare.report import told
 from tandem.studies.registry import read_folder
@@ -102,4 +102,4 @@ def test_a_committed_comparison_of_before_concludes_what_it_did() -> None:
     ratios = [new.contrast("falcon-async", metric) for metric in (COST, TOTAL)]
     assert [one and one.ratio for one in ratios] == pytest.approx([1.450, 1.134], abs=0.001)
     assert "at equal rates" not in of_result(kind.report(result), result), "an older record has none"
-    assert kind.pictures(result) == []
+    assert pictures_in(kind.report(result)) == []

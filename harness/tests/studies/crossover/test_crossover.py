@@ -16,6 +16,7 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial
 from tandem.record.window import DbRtt, Pooler, Verdict, Window
+from tandem.report.markdown import pictures_in
 from tandem.report.picture import svg
 from tandem.studies.crossover.conclusions import Crossed, crossings, intervals, winner
 from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
@@ -301,8 +302,8 @@ def result(real: Catalog) -> Result[Crossed]:
 
 
 def test_the_headline_counts_the_cells_of_each(real: Catalog) -> None:
-    told = result(real).conclusions.model_dump(mode="json")
-    assert Crossover.headline(told) == f"{SYNC} wins 1 of 2 cells, {ASYNC} wins 1 of 2 cells"
+    told = concluded(real, asked(), trials({**BOTH, f"{ASYNC} wait=15ms": 240.0}, WAITS))
+    assert told.headline == f"{SYNC} wins 1 of 2 cells, {ASYNC} wins 1 of 2 cells"
 
 
 def test_two_that_are_alike_are_not_said_to_meet(real: Catalog) -> None:
@@ -326,7 +327,7 @@ def test_the_result_can_be_read_again(real: Catalog) -> None:
 
 def test_the_heat_map_has_a_cell_for_each_ratio(real: Catalog) -> None:
     made = result(real)
-    [picture] = [one for one in Crossover.pictures(made) if one.file]
+    [picture] = [one for one in pictures_in(Crossover.report(made)) if one.file]
     assert picture.file == "crossover.svg"
     drawn = svg(picture)
     for cell in made.conclusions.contrasts:
@@ -338,4 +339,4 @@ def test_no_map_is_drawn_of_nothing(real: Catalog) -> None:
     nothing = concluded(real, asked(), []).conclusions
     assert {cell.ratio for cell in nothing.contrasts} == {None}
     nothing_made = result_of(asked(), concluded(real, asked(), []))
-    assert [one for one in Crossover.pictures(nothing_made) if one.file] == []
+    assert [one for one in pictures_in(Crossover.report(nothing_made)) if one.file] == []

@@ -38,6 +38,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
+from tandem.report.markdown import pictures_in
 from tandem.selftest.explaining import leg
 from tandem.studies.explain.command import as_published, told
 from tandem.studies.explain.conclusions import PROGRAMS, Cell, Explained, Explanation, FactorShare
@@ -443,7 +444,7 @@ def test_no_gap_is_an_answer(real: Catalog) -> None:
     assert found.verdict is Verdict.OK
     told = times(ratio(found.conclusions))
     assert f"no gap to explain ({told}, within noise)" in sentence(found.conclusions)
-    assert Explain.headline(found.conclusions.model_dump(mode="json")).endswith(f"{told}, within noise")
+    assert found.headline.endswith(f"{told}, within noise")
 
 
 def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Catalog) -> None:
@@ -488,7 +489,7 @@ def test_an_end_without_figures_explains_nothing(real: Catalog) -> None:
     assert found.verdict is Verdict.INVALID
     assert found.conclusions.gap() is None
     assert "not explained" in sentence(found.conclusions)
-    assert Explain.pictures(result_of(asked(), found)) == []
+    assert pictures_in(report(result_of(asked(), found))) == []
     assert "wrong" in text(report(result_of(asked(), found)))
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from harness_engine import request, result_of
+from harness_engine import request, result_of, told_before
 from harness_samples import NOW, good_window
 
 from tandem.analysis.ratios import compare
@@ -598,7 +598,7 @@ def test_the_report_names_images_commits_interval_and_command() -> None:
 
 
 def test_that_a_night_decides_nothing_is_told_before_it(real: Catalog) -> None:
-    [told] = Nightly(real, asked(blocks=3)).ahead(600)
+    [told] = told_before(Nightly(real, asked(blocks=3)))
     assert told == (
         "one night decides nothing: it has time for 3 blocks of each, and a series is not judged in its first 40 nights"
     )

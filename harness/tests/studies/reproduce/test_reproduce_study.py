@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from harness_engine import FakeFloor, FakeLab, as_recorded, made_trial, session
-from harness_experiments import experiment
+from harness_experiments import estimates_of, experiment, row_of
 from harness_samples import finding, good_window
 from typer.testing import CliRunner
 
@@ -18,6 +18,7 @@ from tandem.cli.options import app
 from tandem.engine.conclude import conclude
 from tandem.engine.journal import Journal
 from tandem.engine.run import run
+from tandem.engine.study import held
 from tandem.errors import TandemError, UsageError
 from tandem.lab.visit import Windows
 from tandem.record.result import Baselines, Result
@@ -29,7 +30,7 @@ from tandem.studies.registry import read_folder
 from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
-from tandem.studies.reproduce.conclusions import Reproduced, estimates_of, figure_of, row_of
+from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all, read_claims
 from tandem.studies.reproduce.study import Reproduce, request_for
 
@@ -115,13 +116,10 @@ def test_a_block_holds_what_claims_compare_and_nothing_else(plan: PlanName, real
     assert max(map(len, held)) == 3, "async Rust, async Python and sync Python under one condition"
 
 
-def test_a_part_has_the_rows_that_share_its_starts(real: Catalog) -> None:
-    study = asked(real, "hyper-delay", "full")
-    part = Reproduce(real, Reproduce.only(real, study.request, ["async1, 200 ms"]))
-    assert set(part.rows.rows) == {"async1, 20 ms", "async1, 200 ms", "async1, 1000 ms"}
-    assert [variant.label for variant in part.variants] == ["async1, 20 ms"]
-    with pytest.raises(UsageError, match="no row 'async1, 201 ms'"):
-        Reproduce.only(real, study.request, ["async1, 201 ms"])
+def test_a_thread_for_each_connection_is_asked_of_a_host(real: Catalog) -> None:
+    found = held(asked(real, "cpp-connections", "full"))
+    assert found[0] == (10_000, 10_064)
+    assert (10_000, 0) in found, "the async ones have a number of their own"
 
 
 # ---- the order of things ----
@@ -172,7 +170,7 @@ def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
 @pytest.fixture
 def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs the experiment `waiting` at a place: the result and the journal."""
-    monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting()})
+    monkeypatch.setattr(study_, "read_everything", lambda root: {"waiting": waiting()})
 
     def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
         request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
@@ -201,8 +199,8 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     row = row_of(own, "threads 20")
     assert (row.settings["THREADS"], row.settings["delay_ms"]) == ("2", "20")
     assert row.ceilings == {"connections/delay": 5000.0, "threads/delay": 100.0}
-    assert figure_of(own, "threads 20", "peak_cpu_percent") == 50
-    assert figure_of(own, "threads 20", "peak_memory_mib") == 20
+    assert estimates_of(own, "threads 20")["peak_cpu_percent"].mean == 50
+    assert estimates_of(own, "threads 20")["peak_memory_mib"].mean == 20
     assert estimates_of(own, "threads 20")["goodput_rps"].limit == "app-cpu"
     assert own.contrasts[0].word == "stands"
     assert journal.folder.name.endswith("-reproduce-waiting-smoke")
@@ -252,7 +250,7 @@ def test_what_was_asked_for_is_not_made_of_another_definition(
 ) -> None:
     request = request_for(real, "waiting", waiting(), "smoke", 2, 7)
     Reproduce(real, request)
-    monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting((20, 100))})
+    monkeypatch.setattr(study_, "read_everything", lambda root: {"waiting": waiting((20, 100))})
     with pytest.raises(UsageError, match="has changed since"):
         Reproduce(real, request)
 
