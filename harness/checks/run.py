@@ -165,12 +165,13 @@ def sessions(
     left = [name for name in names if proved is not None and name not in proved]
     builds += [argument for name in left for argument in ("--deselect", f"{OWN_TESTS}[{name}]")]
     contract += [argument for name in proved or () for argument in ("--implementation", name)]
-    chosen = "docker" if weekly else "docker and not weekly"
+    due = [] if weekly else ["-m", "not weekly"]
+    measuring = ["-m", "docker" if weekly else "docker and not weekly"]
     return [
         _units(root),
-        Session(["-n", BUILDS_AT_ONCE, *IN_GROUPS, SLOWEST, *builds]),
-        Session(["-m", chosen, SLOWEST, *alone, *ignored]),
-        Session(["-n", SIDE_BY_SIDE, *IN_GROUPS, SLOWEST, *beside, *contract]),
+        Session(["-n", BUILDS_AT_ONCE, *due, *IN_GROUPS, SLOWEST, *builds]),
+        Session([*measuring, SLOWEST, *alone, *ignored]),
+        Session(["-n", SIDE_BY_SIDE, *due, *IN_GROUPS, SLOWEST, *beside, *contract]),
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionRecord
-from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_key, key_now, known
+from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_statement, key_now, known
 from tandem.page.data import AddedFigure
 from tandem.report.forest import cpu_names, forest, rows
 from tandem.wording import basis_told, expected_range, metric_told, times
@@ -89,8 +89,8 @@ def _when(found: Sequence[Draw], known: Known) -> str:
 def _further(sessions: Sequence[SessionRecord], taken: set[Key]) -> list[tuple[str, ...]]:
     """All others that more than one session measured, by name."""
     out = []
-    for key in every_key(sessions):
-        together = None if key in taken else known(draws(sessions, key))
+    for key, found in every_statement(sessions).items():
+        together = None if key in taken else known(found)
         if together is not None and together.sessions >= FURTHER_LEAST:
             expected = expected_range(together)
             out.append((_title(key), _conditions(key), times(together.ratio), expected, basis_told(together)))

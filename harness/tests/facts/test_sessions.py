@@ -28,7 +28,7 @@ from tandem.facts.statement import (
     beside,
     by_model,
     draws,
-    every_key,
+    every_statement,
     kept_apart,
     key_of,
     known,
@@ -187,7 +187,7 @@ def test_another_version_or_condition_is_kept_apart(changed: dict[str, Any]) -> 
     other = session(1, **changed)
     key = key_of(session(), contrast())
     assert [draw.session.id for draw in draws([session(), other], key)] == [session().id]
-    assert len(every_key([session(), other])) == 2
+    assert len(every_statement([session(), other])) == 2
 
 
 def test_what_is_kept_apart_for_its_version_is_named() -> None:
@@ -222,7 +222,7 @@ def test_memory_of_two_versions_of_control_groups_is_never_one_statement() -> No
         return session(version, machine, contrasts=[contrast(metric=metric)])
 
     for metric, statements in (("memory_peak_bytes", 2), ("app_cpu_us_per_request", 1)):
-        assert len(every_key([record(1, metric), record(2, metric)])) == statements
+        assert len(every_statement([record(1, metric), record(2, metric)])) == statements
 
 
 def test_a_contrast_the_other_way_round_is_turned() -> None:
@@ -230,7 +230,7 @@ def test_a_contrast_the_other_way_round_is_turned() -> None:
     found = draws([session(), back], key_of(session(), contrast()))
     assert found[1].contrast.ratio == pytest.approx(2.0)
     assert found[1].contrast.interval == pytest.approx((1 / 0.6, 2.5))
-    assert len(every_key([session(), back])) == 1
+    assert len(every_statement([session(), back])) == 1
 
 
 # ---- what they say together ----

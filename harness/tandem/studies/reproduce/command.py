@@ -75,12 +75,12 @@ def reproduce_(
     as_json: Json = False,
 ) -> None:
     """Run a published experiment again: our result beside the published one, and the outcome of each claim."""
-    catalog, experiments = Catalog(ROOT), read_all(ROOT) | read_claims(ROOT)
+    catalog = Catalog(ROOT)
     if experiment == LIST:
-        _list(catalog, experiments, as_json)
+        _list(catalog, read_all(ROOT) | read_claims(ROOT), as_json)
         return
     named = plan_named(plan)
-    chosen = scaled(pick(experiments, experiment), named, scale)
+    chosen = scaled(pick(ROOT, experiment), named, scale)
     cpus, generators = HERE.cpus, 1
     if counts_files(chosen):
         if lab is not None:

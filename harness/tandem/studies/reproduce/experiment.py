@@ -15,6 +15,8 @@ from tandem.facts.metric import METRICS
 from tandem.record.result import Publication
 from tandem.record.store import file_name
 
+EXPERIMENTS, CLAIMS = "loadgen/experiments", "loadgen/claims"
+"""Folders of the repository that have a TOML file for each."""
 PlanName = Literal["smoke", "core", "wide", "full"]
 PLANS: tuple[PlanName, ...] = get_args(PlanName)
 CORE_STARTS, WIDE_STARTS = 10, 3
@@ -194,27 +196,30 @@ def read(file: Path) -> Experiment:
 
 def read_all(root: Path) -> dict[str, Experiment]:
     """Every experiment of the repository, by name. Raises UsageError for one that cannot be read."""
-    return {file.stem: read(file) for file in sorted((root / "loadgen/experiments").glob("*.toml"))}
+    return {file.stem: read(file) for file in sorted((root / EXPERIMENTS).glob("*.toml"))}
 
 
 def read_claims(root: Path) -> dict[str, Experiment]:
     """Every claim that people quote, by name. Raises UsageError for one that cannot be read, or lacks its source."""
-    found = {file.stem: read(file) for file in sorted((root / "loadgen/claims").glob("*.toml"))}
-    for name, claim in found.items():
-        if claim.source is None or not claim.hypothesis:
-            raise UsageError(
-                f"loadgen/claims/{name}.toml: a claim needs `source`, an address, and `hypothesis`"
-            )
+    return {file.stem: _read_claim(file) for file in sorted((root / CLAIMS).glob("*.toml"))}
+
+
+def _read_claim(file: Path) -> Experiment:
+    found = read(file)
+    if found.source is None or not found.hypothesis:
+        raise UsageError(f"{CLAIMS}/{file.name}: a claim needs `source`, an address, and `hypothesis`")
     return found
 
 
-def pick(experiments: dict[str, Experiment], name: str) -> Experiment:
-    """The experiment of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
+def pick(root: Path, name: str) -> Experiment:
+    """The experiment or claim of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
     if name.endswith(".toml"):
         return read(Path(name))
-    if name not in experiments:
-        raise unknown("experiment", name, experiments)
-    return experiments[name]
+    if (file := root / EXPERIMENTS / f"{name}.toml").is_file():
+        return read(file)
+    if (file := root / CLAIMS / f"{name}.toml").is_file():
+        return _read_claim(file)
+    raise unknown("experiment", name, [*read_all(root), *read_claims(root)])
 
 
 def check(experiment: Experiment) -> None:

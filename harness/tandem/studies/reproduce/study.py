@@ -13,14 +13,7 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Reproduced, conclude
-from tandem.studies.reproduce.experiment import (
-    Experiment,
-    PlanName,
-    pick,
-    plan_named,
-    read_all,
-    read_claims,
-)
+from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, plan_named
 from tandem.studies.reproduce.files import scaled
 from tandem.studies.reproduce.rows import ExperimentRows
 from tandem.studies.reproduce.trials import row_trials
@@ -92,7 +85,7 @@ class Reproduce(Study[Reproduced]):
     def __init__(self, catalog: Catalog, request: Request) -> None:
         self.catalog, self.request = catalog, request
         self.asked, self.plan_name = ReproduceOptions.read(request), plan_named(request.plan)
-        known = pick(read_all(catalog.root) | read_claims(catalog.root), self.asked.experiment)
+        known = pick(catalog.root, self.asked.experiment)
         self.experiment = scaled(known, self.plan_name, self.asked.scale)
         if self.experiment.digest(self.plan_name) != self.asked.digest:
             raise UsageError(
@@ -136,7 +129,7 @@ class Reproduce(Study[Reproduced]):
         """A recorded request as its experiment's file would make it now."""
         asked, under, plan = ReproduceOptions.read(request), request.conditions, plan_named(request.plan)
         name = asked.experiment
-        experiment = scaled(pick(read_all(catalog.root) | read_claims(catalog.root), name), plan, asked.scale)
+        experiment = scaled(pick(catalog.root, name), plan, asked.scale)
         whole = request_for(
             catalog,
             name,
