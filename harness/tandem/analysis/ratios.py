@@ -61,10 +61,8 @@ class Ratio(Part):
 
 
 def _mean_and_error(values: ArrayLike) -> tuple[Floats, Floats, int]:
-    """The mean along the last axis (at least two values), its standard error, and the degrees of freedom.
-
-    scipy.stats.ttest_1samp says what follows from them, but takes a millisecond each time to look at its arguments.
-    """
+    """The mean along the last axis (at least two values), its standard error, and the degrees of freedom. What follows from
+    them here is what scipy.stats.ttest_1samp says, which takes a millisecond each time to look at its arguments."""
     given = np.asarray(values, float)
     n = given.shape[-1]
     return given.mean(axis=-1), given.std(axis=-1, ddof=1) / math.sqrt(n), n - 1

@@ -87,8 +87,7 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
 
 
 def _normal_spread(values: Floats) -> float:
-    """The standard deviation of normal values with this median absolute deviation. SciPy's own says the same, but takes most
-    of a millisecond to look at its arguments."""
+    """The standard deviation of normal values with this median absolute deviation. SciPy's own is a hundred times slower."""
     return float(np.median(np.abs(values - np.median(values))) / scipy.special.ndtri(0.75))
 
 

@@ -60,11 +60,8 @@ def known_lines(
 ) -> list[RenderableType]:
     """The sessions' figures for implementations that were measured without a counterpart, each beside the one that most sessions
     have compared it with, and the command that compares it here. counterparts: whom to compare with what no session knows."""
-    keys = [
-        key
-        for key in every_statement(sessions)
-        if key.metric in COSTS and _is_present(key, scenario, catalog)
-    ]
+    every = every_statement(sessions)
+    keys = [key for key in every if key.metric in COSTS and _is_present(key, scenario, catalog)]
     where = "" if scenario == "recipes" else f" --scenario {scenario}"
     lines: list[RenderableType] = [Text("known from sessions", style="bold")]
     for name in implementations:
