@@ -150,7 +150,7 @@ def sessions(
 ) -> list[Session]:
     """The sessions of all tests: those that need no container; builds; measurements, alone; and, beside each other, those
     that only ask questions of containers. weekly: with those that take too long for every change: all commands have one engine, which `bench`,
-    `compare` and `explain` run to their ends each time, and the conclusions of the others are tested without containers.
+    `compare`, `replay` and `reproduce` run to their ends each time, and the conclusions of the others are tested without containers.
     rest: without the contract's tests, which `verify` runs for an implementation. proved: the implementations whose own tests,
     and those of the contract, are run; None: all.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""

@@ -50,7 +50,6 @@ def _quantised(values: NDArray[np.int64]) -> tuple[list[int], list[int]]:
 
 def recorded(encoded: str) -> tuple[Floats, NDArray[np.int64]]:
     """The distinct durations of a histogram in seconds, ascending, each within three digits, and how often each is there."""
-    # The library's own iterator looks at every value that there may be, which takes a tenth of a second.
     histogram = HdrHistogram.decode(encoded)
     counts = np.array(histogram.counts, dtype=np.int64)
     [used] = np.nonzero(counts)

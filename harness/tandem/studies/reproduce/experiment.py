@@ -191,6 +191,8 @@ def read(file: Path) -> Experiment:
         check(found)
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
+    if file.match(f"{CLAIMS}/*") and (found.source is None or not found.hypothesis):
+        raise UsageError(f"{file}: a claim needs `source`, an address, and `hypothesis`")
     return found
 
 
@@ -201,24 +203,16 @@ def read_all(root: Path) -> dict[str, Experiment]:
 
 def read_claims(root: Path) -> dict[str, Experiment]:
     """Every claim that people quote, by name. Raises UsageError for one that cannot be read, or lacks its source."""
-    return {file.stem: _read_claim(file) for file in sorted((root / CLAIMS).glob("*.toml"))}
-
-
-def _read_claim(file: Path) -> Experiment:
-    found = read(file)
-    if found.source is None or not found.hypothesis:
-        raise UsageError(f"{CLAIMS}/{file.name}: a claim needs `source`, an address, and `hypothesis`")
-    return found
+    return {file.stem: read(file) for file in sorted((root / CLAIMS).glob("*.toml"))}
 
 
 def pick(root: Path, name: str) -> Experiment:
     """The experiment or claim of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
     if name.endswith(".toml"):
         return read(Path(name))
-    if (file := root / EXPERIMENTS / f"{name}.toml").is_file():
-        return read(file)
-    if (file := root / CLAIMS / f"{name}.toml").is_file():
-        return _read_claim(file)
+    for folder in (EXPERIMENTS, CLAIMS):
+        if (file := root / folder / f"{name}.toml").is_file():
+            return read(file)
     raise unknown("experiment", name, [*read_all(root), *read_claims(root)])
 
 
