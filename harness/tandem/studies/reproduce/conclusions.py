@@ -109,14 +109,6 @@ def estimates_of(found: Reproduced, label: str) -> dict[str, Estimate]:
     return {one.metric: one for one in found.estimates if (one.variant, one.coordinates) == named}
 
 
-def figure_of(found: Reproduced, row: str, name: str) -> float:
-    """The mean of a figure of a row. Raises KeyError for a row or a figure that there is not."""
-    mean = estimates_of(found, row)[name].mean
-    if mean is None:
-        raise KeyError(name)
-    return mean
-
-
 # ---- from trials ----
 
 

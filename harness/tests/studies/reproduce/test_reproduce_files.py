@@ -28,7 +28,7 @@ from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.report.markdown import of_result
 from tandem.studies.registry import read_folder
-from tandem.studies.reproduce.conclusions import Reproduced, estimates_of, figure_of, row_of
+from tandem.studies.reproduce.conclusions import Reproduced, estimates_of, row_of
 from tandem.studies.reproduce.experiment import read
 from tandem.studies.reproduce.files import scaled
 from tandem.studies.reproduce.study import Reproduce, request_for
@@ -158,7 +158,7 @@ def test_a_study_to_its_end(place: Place, request_: Request) -> None:
     assert (result.verdict, result.trials) == (Verdict.OK, {"ok": 4})
     own = result.conclusions
     assert {(row.good, row.made) for row in own.rows} == {(2, 2)}
-    assert figure_of(own, "tight loop", "loop_ratio") == 1
+    assert estimates_of(own, "tight loop")["loop_ratio"].mean == 1
     assert estimates_of(own, "one thread")["time_ms"].published == 50
     assert (own.contrasts[0].text, own.contrasts[0].n) == ("tokio is behind", 2)
     assert {"measuring", "making files", "container"} <= result.phases_s.keys()

@@ -29,7 +29,7 @@ from tandem.studies.registry import read_folder
 from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
-from tandem.studies.reproduce.conclusions import Reproduced, estimates_of, figure_of, row_of
+from tandem.studies.reproduce.conclusions import Reproduced, estimates_of, row_of
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all, read_claims
 from tandem.studies.reproduce.study import Reproduce, request_for
 
@@ -205,8 +205,8 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     row = row_of(own, "threads 20")
     assert (row.settings["THREADS"], row.settings["delay_ms"]) == ("2", "20")
     assert row.ceilings == {"connections/delay": 5000.0, "threads/delay": 100.0}
-    assert figure_of(own, "threads 20", "peak_cpu_percent") == 50
-    assert figure_of(own, "threads 20", "peak_memory_mib") == 20
+    assert estimates_of(own, "threads 20")["peak_cpu_percent"].mean == 50
+    assert estimates_of(own, "threads 20")["peak_memory_mib"].mean == 20
     assert estimates_of(own, "threads 20")["goodput_rps"].limit == "app-cpu"
     assert own.contrasts[0].word == "stands"
     assert journal.folder.name.endswith("-reproduce-waiting-smoke")
