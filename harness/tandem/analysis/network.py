@@ -17,6 +17,7 @@ as the span alone would with so many requests in it, and no faster than with all
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +113,7 @@ def _solved(spans: tuple[Span, ...], customers: int) -> tuple[Floats, dict[str, 
     return rates, held
 
 
+@lru_cache(maxsize=1024)
 def solve(network: Network) -> Solution:
     """Raises ValueError for a network in which nothing takes time, or with more customers than it is made for."""
     if not 1 <= network.customers <= MOST_CUSTOMERS:
