@@ -11,11 +11,18 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.record.result import Result
 from tandem.record.window import Verdict
+from tandem.report import curves
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.capacity.judged import State
 
 ODD = {"search/probe-2": VOID, "confirmation-3/probe-1": VOID}
 """A probe of the search and one of a further start are void once."""
+
+
+@pytest.fixture(autouse=True)
+def _undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plots follow from the conclusions, which are compared, and take longer than a search."""
+    monkeypatch.setattr(curves, "files", lambda estimates: {})
 
 
 def interrupted(real: Catalog, results: Path, stops_at: int, resume: bool = False) -> Simulated:
