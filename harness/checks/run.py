@@ -150,7 +150,7 @@ def sessions(
 ) -> list[Session]:
     """The sessions of all tests: those that need no container; builds; measurements, alone; and, beside each other, those
     that only ask questions of containers. weekly: with those that take too long for every change: all commands have one engine, which `bench`,
-    `compare` and `explain` run to their ends each time, and the conclusions of the others are tested without containers.
+    `compare`, `replay` and `reproduce` run to their ends each time, and the conclusions of the others are tested without containers.
     rest: without the contract's tests, which `verify` runs for an implementation. proved: the implementations whose own tests,
     and those of the contract, are run; None: all.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
@@ -165,12 +165,13 @@ def sessions(
     left = [name for name in names if proved is not None and name not in proved]
     builds += [argument for name in left for argument in ("--deselect", f"{OWN_TESTS}[{name}]")]
     contract += [argument for name in proved or () for argument in ("--implementation", name)]
-    chosen = "docker" if weekly else "docker and not weekly"
+    due = [] if weekly else ["-m", "not weekly"]
+    measuring = ["-m", "docker" if weekly else "docker and not weekly"]
     return [
         _units(root),
-        Session(["-n", BUILDS_AT_ONCE, *IN_GROUPS, SLOWEST, *builds]),
-        Session(["-m", chosen, SLOWEST, *alone, *ignored]),
-        Session(["-n", SIDE_BY_SIDE, *IN_GROUPS, SLOWEST, *beside, *contract]),
+        Session(["-n", BUILDS_AT_ONCE, *due, *IN_GROUPS, SLOWEST, *builds]),
+        Session([*measuring, SLOWEST, *alone, *ignored]),
+        Session(["-n", SIDE_BY_SIDE, *due, *IN_GROUPS, SLOWEST, *beside, *contract]),
     ]
 
 

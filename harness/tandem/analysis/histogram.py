@@ -50,12 +50,11 @@ def _quantised(values: NDArray[np.int64]) -> tuple[list[int], list[int]]:
 
 def recorded(encoded: str) -> tuple[Floats, NDArray[np.int64]]:
     """The distinct durations of a histogram in seconds, ascending, each within three digits, and how often each is there."""
-    found = [
-        (item.value_iterated_to / 1e6, item.count_at_value_iterated_to)
-        for item in HdrHistogram.decode(encoded).get_recorded_iterator()
-    ]
-    values, counts = zip(*found, strict=True) if found else ((), ())
-    return np.array(values, dtype=np.float64), np.array(counts, dtype=np.int64)
+    histogram = HdrHistogram.decode(encoded)
+    counts = np.array(histogram.counts, dtype=np.int64)
+    [used] = np.nonzero(counts)
+    last_us = [histogram.get_highest_equivalent_value(histogram.get_value_from_index(int(n))) for n in used]
+    return np.array(last_us, dtype=np.float64) / 1e6, counts[used]
 
 
 def over_starts(encoded: Sequence[str]) -> dict[str, tuple[float, float, float]]:

@@ -41,8 +41,8 @@ def needed(sd: float, freedom: int, distance: float, alpha: float) -> int:
     """How many blocks find a distance with a power of at least 80 % at a two-sided alpha, whatever the true scatter is
     (Stein 1945). sd: of a pilot, with so many degrees of freedom, in the unit of the distance. The power is exactly that
     where the pilot's scatter is all that is known of it; the scatter of more blocks is known better, and finds more."""
-    quantiles = np.asarray(scipy.stats.t.ppf([1 - alpha / 2, POWER], freedom))
-    return math.ceil((float(quantiles.sum()) * sd / distance) ** 2)
+    quantiles = scipy.special.stdtrit(freedom, 1 - alpha / 2) + scipy.special.stdtrit(freedom, POWER)
+    return math.ceil((float(quantiles) * sd / distance) ** 2)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ as the span alone would with so many requests in it, and no faster than with all
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,17 +90,16 @@ def _solved(spans: tuple[Span, ...], customers: int) -> tuple[Floats, dict[str, 
     others = np.concatenate([[0.0], np.full(customers, -np.inf)])  # of nothing: only nobody can be there
     for factor in factors:
         others = _convolved(others, factor)
-    whole, held = others, {}
+    whole, held = others, dict[str, Floats]()
     if inner:
         rates, within = _solved(tuple(inner), customers)
         equivalent = np.concatenate([[0.0], np.cumsum(-np.log(rates[1:]))])
         whole = _convolved(others, equivalent)
         with np.errstate(invalid="ignore"):
-            for name, permits in within.items():
-                shares = [
-                    np.exp(equivalent[: n + 1] + others[n::-1] - whole[n]) for n in range(customers + 1)
-                ]
-                held[name] = np.array([share @ permits[: n + 1] for n, share in enumerate(shares)])
+            for n in range(customers + 1):
+                share = np.exp(equivalent[: n + 1] + others[n::-1] - whole[n])
+                for name, permits in within.items():
+                    held.setdefault(name, np.empty(customers + 1))[n] = share @ permits[: n + 1]
     rates = np.concatenate([[0.0], np.exp(whole[:-1] - whole[1:])])
     population = np.arange(customers + 1, dtype=np.float64)
     if span.permits is not None:
@@ -113,6 +113,7 @@ def _solved(spans: tuple[Span, ...], customers: int) -> tuple[Floats, dict[str, 
     return rates, held
 
 
+@lru_cache(maxsize=1024)
 def solve(network: Network) -> Solution:
     """Raises ValueError for a network in which nothing takes time, or with more customers than it is made for."""
     if not 1 <= network.customers <= MOST_CUSTOMERS:

@@ -45,7 +45,7 @@ def prediction_interval(values: Sequence[float], new: int, confidence: float) ->
         return None
     spread = float(np.std(values, ddof=1)) * math.sqrt(1 / n + 1 / new)
     mean = float(np.mean(values))
-    half = max(float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * spread, RESOLUTION * abs(mean))
+    half = max(float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * spread, RESOLUTION * abs(mean))
     return mean - half, mean + half
 
 

@@ -278,15 +278,15 @@ class Known(Part):
 
 def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
     """The draws of a statement in order of time; those that were made the other way round are turned."""
-    found = []
+    found, other = [], key.turned
     for record in sessions:
         for contrast in record.contrasts:
-            if contrast.ratio is None:
+            if contrast.ratio is None or contrast.metric != key.metric:
                 continue
             own = key_of(record, contrast)
             if own == key:
                 found.append(Draw(record, contrast))
-            elif own == key.turned:
+            elif own == other:
                 found.append(Draw(record, turned(contrast)))
     return found
 
@@ -405,15 +405,20 @@ def _of_ln(interval: tuple[float, float] | None) -> tuple[float, float] | None:
     return None if interval is None else (math.exp(interval[0]), math.exp(interval[1]))
 
 
-def every_key(sessions: Iterable[SessionRecord]) -> list[Key]:
-    """All statements that sessions are draws of, each once: of two that are each other's reciprocal the first."""
-    found: dict[Key, None] = {}
+def every_statement(sessions: Iterable[SessionRecord]) -> dict[Key, list[Draw]]:
+    """All statements that sessions are draws of, with their draws in order of time: of two that are each other's reciprocal
+    the first."""
+    found: dict[Key, list[Draw]] = {}
     for record in sessions:
         for contrast in record.contrasts:
             key = key_of(record, contrast)
-            if contrast.ratio is not None and key.turned not in found:
-                found[key] = None
-    return list(found)
+            if contrast.ratio is None:
+                continue
+            if key not in found and key.turned in found:
+                found[key.turned].append(Draw(record, turned(contrast)))
+            else:
+                found.setdefault(key, []).append(Draw(record, contrast))
+    return found
 
 
 # ---- a new session beside the others ----

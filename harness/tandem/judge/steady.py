@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from tandem.analysis.ratios import Floats
 from tandem.record.part import Number, Part
 
 BUCKETS = 30
@@ -61,9 +62,7 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
     middle = float(np.median(values))
     if middle <= 0:
         return _found("no-answers", n)
-    noise_share = float(
-        scipy.stats.median_abs_deviation(np.diff(values), scale="normal") / math.sqrt(2) / middle
-    )
+    noise_share = _normal_spread(np.diff(values)) / math.sqrt(2) / middle
     scale = max(noise_share, NOISE_LEAST) * middle * LONGER
     scaled = np.clip((values - middle) / scale, -CLIP, CLIP)
     import ruptures  # here, because it takes a second, and a report needs none
@@ -85,6 +84,11 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
         drift_interval_share=(low, high),
         noise_share=noise_share,
     )
+
+
+def _normal_spread(values: Floats) -> float:
+    """The standard deviation of normal values with this median absolute deviation. SciPy's own is a hundred times slower."""
+    return float(np.median(np.abs(values - np.median(values))) / scipy.special.ndtri(0.75))
 
 
 def _found(reason: Reason, n: int) -> Steadiness:

@@ -13,7 +13,7 @@ from tandem.facts.statement import (
     Statements,
     defaults_now,
     draws,
-    every_key,
+    every_statement,
     key_now,
     known,
     unlike,
@@ -105,8 +105,8 @@ def _when(found: Sequence[Draw], known: Known) -> str:
 def _further(sessions: Sequence[SessionRecord], taken: set[Key], catalog: Catalog) -> list[tuple[str, ...]]:
     """All others that more than one session measured, by name."""
     out = []
-    for key in every_key(sessions):
-        together = None if key in taken else known(draws(sessions, key))
+    for key, found in every_statement(sessions).items():
+        together = None if key in taken else known(found)
         if together is not None and together.sessions >= FURTHER_LEAST:
             expected = expected_range(together)
             out.append(

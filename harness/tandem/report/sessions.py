@@ -11,7 +11,16 @@ from tandem.analysis.prediction import outside_by_chance
 from tandem.analysis.ratios import ALPHA
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionRecord
-from tandem.facts.statement import Beside, Key, Statements, defaults_now, draws, every_key, kept_apart, known
+from tandem.facts.statement import (
+    Beside,
+    Key,
+    Statements,
+    defaults_now,
+    draws,
+    every_statement,
+    kept_apart,
+    known,
+)
 from tandem.report.parts import table
 from tandem.wording import basis_told, expected_range, known_told, metric_told, times
 
@@ -60,7 +69,8 @@ def known_lines(
 ) -> list[RenderableType]:
     """The sessions' figures for implementations that were measured without a counterpart, each beside the one that most sessions
     have compared it with, and the command that compares it here. counterparts: whom to compare with what no session knows."""
-    keys = [key for key in every_key(sessions) if key.metric in COSTS and _is_present(key, scenario, catalog)]
+    every = every_statement(sessions)
+    keys = [key for key in every if key.metric in COSTS and _is_present(key, scenario, catalog)]
     where = "" if scenario == "recipes" else f" --scenario {scenario}"
     lines: list[RenderableType] = [Text("known from sessions", style="bold")]
     for name in implementations:

@@ -133,7 +133,7 @@ def test_a_night_scatters_by_its_blocks(between: float) -> None:
 
 
 def test_weights_take_false_alarms_away() -> None:
-    values, blocks, sds = mixed(10, series=400)
+    values, blocks, sds = mixed(10, series=200)
     plain = sum(len(change.cusum(change.scaled(v))) for v in values)
     weighed = sum(len(change.cusum(change.scaled(v, blocks, sd))) for v, sd in zip(values, sds, strict=True))
     assert weighed < 0.9 * plain

@@ -111,9 +111,8 @@ def found_by(
     values = distance + np.random.default_rng(19).standard_normal((sets, MOST))
     first = PlannedLook((PILOT, 2 * PILOT), 1, PILOT)
     early = p_at(values[:, :PILOT], PILOT) <= first.level(alpha)
-    made = np.clip(
-        [needed(own.std(ddof=1), PILOT - 1, wanted, alpha * 0.8) for own in values[:, :PILOT]], 12, MOST
-    )
+    scatters = values[:, :PILOT].std(axis=-1, ddof=1)
+    made = np.clip([needed(sd, PILOT - 1, wanted, alpha * 0.8) for sd in scatters.tolist()], 12, MOST)
     found = early.copy()
     for blocks in np.unique(made):
         own = values[(made == blocks) & ~early, :blocks]

@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 import typer.main
+from harness_places import EXPERIMENTS
 from rich.text import Text
 
 from checks import run as checks
@@ -62,9 +63,9 @@ def tandem(
         signal.signal(number, handler)
 
 
-def as_a_program(program: str, *arguments: str) -> Said:
+def as_a_program(*arguments: str) -> Said:
     done = subprocess.run(
-        [sys.executable, "-m", program, *arguments],
+        [sys.executable, *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -77,10 +78,16 @@ def as_a_program(program: str, *arguments: str) -> Said:
 
 
 def test_the_programs_end_with_their_status(root: Path) -> None:
-    said = as_a_program("tandem", "list", "--json")
-    assert (said.status, said.err) == (0, "")
+    said = as_a_program("-X", "importtime", "-m", "tandem", "list", "--json")
+    assert said.status == 0
     assert json.loads(said.out)["implementations"].keys() == Catalog(root).implementations.keys()
-    said = as_a_program("checks", "verify", "rust-asink")
+    lines = [line.rpartition("|") for line in said.err.splitlines()]
+    assert {head[:12] for head, _, _ in lines} == {"import time:"}, "it says nothing else"
+    imported = {name.strip() for _, _, name in lines}
+    assert imported & {"scipy", "scipy.stats", "ruptures"} == {"scipy"}, (
+        "who measures nothing waits for no statistics"
+    )
+    said = as_a_program("-m", "checks", "verify", "rust-asink")
     assert (said.status, said.out) == (2, "")
     assert "tandem: there is no implementation 'rust-asink'. Did you mean 'rust-async'?" in said.err
     assert "Traceback" not in said.err
@@ -194,6 +201,8 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
             ["explain", "python-sync", "python-async", "--from", "published", "--budget", "1min"],
             "the budget is 60 s. Fewer combinations: --factor 'connections=WORKERS+THREADS+DB_PERSISTENT+DB_PREPARE'",
         ),
+        (["reproduce", "hyper-dely"], "Did you mean 'hyper-delay'"),
+        (["reproduce", "/none.toml"], "cannot be read"),
         (["up", "rust-asink"], "Did you mean 'rust-async'?"),
         (["up", "rust-async", "--topology", "ful"], "Did you mean 'full'?"),
         (["benhc"], "tandem: No such command 'benhc'. Did you mean 'bench'?"),
@@ -208,6 +217,15 @@ def test_bad_input_ends_with_2_and_one_clear_message(
     assert told in " ".join(said.err.split())
     assert said.out == ""
     assert not (tmp_path / "results").exists(), "nothing may be left behind by a typing error"
+
+
+def test_an_experiment_of_an_unknown_implementation(tandem: Tandem, tmp_path: Path) -> None:
+    wrong = (EXPERIMENTS / "tiny.toml").read_text().replace("rust-hyper", "rust-hypr")
+    (tmp_path / "wrong.toml").write_text(wrong)
+    said = tandem("reproduce", str(tmp_path / "wrong.toml"))
+    assert said.status == 2
+    told = "row 'one thread, 20 ms': there is no implementation 'rust-hypr'"
+    assert told in " ".join(said.err.split())
 
 
 def test_a_placement_that_does_not_fit_the_host(tandem: Tandem, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,11 +305,3 @@ def test_the_schema_is_a_json_schema_of_the_record(tandem: Tandem, root: Path) -
     assert set(schema["$defs"]["Verdict"]["enum"]) == {"ok", "invalid", "void", "failed"}
     record = json.loads((root / "results/reference/result.json").read_text())
     assert jsonschema_rs.validator_for(schema).is_valid(record)
-
-
-def test_who_measures_nothing_waits_for_no_statistics() -> None:
-    """They take longer to load than all the rest; `list`, `up` and `--help` use none. The control loads one."""
-    shown = "print([name for name in ('scipy.stats', 'ruptures') if name in sys.modules])"
-    script = f"import sys, tandem.commands.main; {shown}; import scipy.stats; {shown}"
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert said == "[]\n['scipy.stats']\n"

@@ -1,4 +1,5 @@
-"""`tandem explain` as a user runs it, with real containers: one setting, two combinations."""
+"""`tandem explain` as a user runs it, with real containers: one setting, two combinations. Weekly, as its starts and windows
+are those of `bench`, which is run each time."""
 
 import json
 from pathlib import Path
@@ -6,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness_commands import TWO_TRIALS, bench_containers, printed, tandem
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
 
 
 def test_one_setting_is_explained(results: Path) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from harness_commands import TANDEM, bench_containers, printed, run, tandem, words
+from harness_commands import bench_containers, printed, tandem
 from harness_places import EXPERIMENTS
 
 EXPERIMENT = str(EXPERIMENTS / "tiny.toml")
@@ -42,28 +42,3 @@ def test_an_experiment_has_its_rows_and_claims(results: Path) -> None:
     assert not bench_containers()
 
     assert "threads/delay" in printed(folder / "result.json", "--markdown")
-
-
-def test_a_wrong_name_is_refused_before_anything_is_built(tmp_path: Path) -> None:
-    wrong = Path(EXPERIMENT).read_text().replace("rust-hyper", "rust-hypr")
-    (tmp_path / "tiny.toml").write_text(wrong)
-    for given, told in (
-        ("hyper-dely", "Did you mean 'hyper-delay'"),
-        (str(tmp_path / "tiny.toml"), "row 'one thread, 20 ms': there is no implementation 'rust-hypr'"),
-        (str(tmp_path / "none.toml"), "cannot be read"),
-    ):
-        made = run(*TANDEM, "reproduce", given)
-        assert made.returncode == 2, made.stderr
-        assert told in words(made.stderr)
-
-
-def test_the_list_names_every_experiment_and_claim(root: Path) -> None:
-    status, entries, said = tandem("reproduce", "list")
-    assert status == 0, said
-    listed = {entry["name"]: entry for entry in entries}
-    folders = ("loadgen/experiments", "loadgen/claims")
-    assert set(listed) == {file.stem for folder in folders for file in (root / folder).glob("*.toml")}
-    entry = listed["hyper-delay"]
-    assert entry["rows"] > entry["smoke_rows"] > 0
-    assert entry["full_s"] > entry["smoke_s"] > 0
-    assert entry["reference"] in (True, False)

@@ -28,7 +28,7 @@ from tandem.facts.statement import (
     by_model,
     defaults_now,
     draws,
-    every_key,
+    every_statement,
     kept_apart,
     key_now,
     key_of,
@@ -188,7 +188,7 @@ def test_another_version_or_condition_is_kept_apart(changed: dict[str, Any]) -> 
     other = session(1, **changed)
     key = key_of(session(), contrast())
     assert [draw.session.id for draw in draws([session(), other], key)] == [session().id]
-    assert len(every_key([session(), other])) == 2
+    assert len(every_statement([session(), other])) == 2
 
 
 def test_a_setting_that_is_chosen_as_its_default_is_the_same_program() -> None:
@@ -244,7 +244,7 @@ def test_memory_of_two_versions_of_control_groups_is_never_one_statement() -> No
         return session(version, machine, contrasts=[contrast(metric=metric)])
 
     for metric, statements in (("memory_peak_bytes", 2), ("app_cpu_us_per_request", 1)):
-        assert len(every_key([record(1, metric), record(2, metric)])) == statements
+        assert len(every_statement([record(1, metric), record(2, metric)])) == statements
 
 
 def test_a_contrast_the_other_way_round_is_turned() -> None:
@@ -252,7 +252,7 @@ def test_a_contrast_the_other_way_round_is_turned() -> None:
     found = draws([session(), back], key_of(session(), contrast()))
     assert found[1].contrast.ratio == pytest.approx(2.0)
     assert found[1].contrast.interval == pytest.approx((1 / 0.6, 2.5))
-    assert len(every_key([session(), back])) == 1
+    assert len(every_statement([session(), back])) == 1
 
 
 # ---- what they say together ----

@@ -131,6 +131,7 @@ def test_a_capture_that_loses_repeats_and_reorders_accuses_nobody(
 
 class Honest(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body leave together: apart, each answer waits 40 ms for an acknowledgement
     bodies: list[bytes]
 
     def do_GET(self) -> None:
@@ -177,10 +178,10 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
 
 
 def test_real_packets_are_captured_and_compared(real: Catalog, server: ThreadingHTTPServer) -> None:
-    found = tapped(real, server, Bursts(3, 0.2, 60), 300)
+    found = tapped(real, server, Bursts(3, 0.2, 60), 1500)
     assert found.wrong == 0
     assert found.bursts >= 2
-    assert 40 <= found.compared < 300, "in bursts, not all of them"
+    assert 40 <= found.compared < 1500, "in bursts, not all of them"
     assert found.begun >= found.compared
     assert 0 < found.capture_cpu_s < 2
     assert found.bytes > 0

@@ -47,11 +47,12 @@ class Copy:
         assert text.count(old) == 1, f"{file} has '{old}' {text.count(old)} times"
         (self.root / file).write_text(text.replace(old, new))
 
-    def python(self, *arguments: str) -> str:
-        """What a Python of its own prints, with the copy's package and the tests' helpers."""
+    def told(self, script: str) -> list[Any]:
+        """What a Python of its own has put into `told`, with the copy's package and the tests' helpers. All that a test asks is
+        asked of one: each takes seconds to import the package."""
         paths = [str(self.root / "harness"), str(self.root / "harness/tests")]
         done = subprocess.run(
-            [sys.executable, "-B", *arguments],
+            [sys.executable, "-B", "-c", f"{BEFORE}\n{script}\nprint(json.dumps(told))"],
             capture_output=True,
             text=True,
             check=False,
@@ -59,22 +60,24 @@ class Copy:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TANDEM_ROOT": str(self.root)},
         )
         assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def tandem(self, *commands: str) -> list[str]:
-        """What these commands print, all in one process: each would take seconds to import the package."""
-        printed: list[str] = json.loads(self.python("-c", COMMANDS, *commands))
-        return printed
+        found: list[Any] = json.loads(done.stdout)
+        return found
 
 
-COMMANDS = """
-import json, sys
+BEFORE = """
+import json
+from pathlib import Path
+
 import tandem.commands.main
-from tandem.cli.options import app
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import ROOT, app, read_variants
 from typer.testing import CliRunner
-run = lambda text: CliRunner().invoke(app, text.split(), catch_exceptions=False).stdout
-print(json.dumps([run(text) for text in sys.argv[1:]]))
+
+told = []
+def command(text):
+    told.append(CliRunner().invoke(app, text.split(), catch_exceptions=False).stdout)
 """
+"""`command` adds what one of the program's commands prints."""
 
 
 @pytest.fixture
@@ -109,8 +112,6 @@ class LoadAverage:
         return HostLoad(load_average=self._found)
 '''
 SEEN = """
-import json
-from pathlib import Path
 from types import SimpleNamespace
 
 from harness_engine import window_spec
@@ -141,7 +142,7 @@ with observe.watched(observe.Scene({"one": app}, lambda *_: None)) as probes:
 made = observe.windows(
     window_spec(), {"one": observe.Loaded(app, asked, by, "closed", ran)}, [*map(seen, measured().seen), *probes]
 )
-print(made["one"].model_dump_json())
+told.append(json.loads(made["one"].model_dump_json()))
 """
 
 
@@ -161,53 +162,43 @@ def test_a_probe_is_three_files(copy: Copy) -> None:
         "class HostLoad(Part):\n    load_average: Figure | None = None\n\n\nclass Window(\n    HostLoad,\n",
     )
     assert len(copy.touched) == 3
-    window = json.loads(copy.python("-c", SEEN))
+    older, schema, window = copy.told(f"{OLDER}{SEEN}")
     assert window["load_average"] >= 0, "it is in the record"
     assert window["goodput_rps"] > 0
-    older, schema = copy.python("-c", OLDER, str(ROOT / "results/first-number/warm")).split("\n", 1)
-    assert older == "None", "a record from before is read as it was"
+    assert older is None, "a record from before is read as it was"
     assert "load_average" in json.loads(schema)["$defs"]["Window"]["properties"], (
         "and in what is promised of it"
     )
 
 
-OLDER = """
-import sys
-from pathlib import Path
-from tandem.commands.main import app
+OLDER = f"""
 from tandem.studies.registry import read_folder
-_, _, trials = read_folder(Path(sys.argv[1]))
-print(trials[0].windows[0].only.load_average, flush=True)
-app(["schema"])
+
+_, _, trials = read_folder(Path({str(ROOT / "results/first-number/warm")!r}))
+told.append(trials[0].windows[0].only.load_average)
+command("schema")
 """
 
 # ---- a scenario on an existing path, a plan, an experiment: one file each ----
 
 PLANNED = """
-import json, sys
-from tandem.catalog.catalog import Catalog
-from tandem.cli.options import ROOT, read_variants
 from tandem.cli.shared import Asked
 from tandem.lab.prepare import check, prepare
 from tandem.studies.registry import STUDIES
-from pathlib import Path
-catalog = Catalog(ROOT)
+
 def planned(study, scenario, plan):
     asked = Asked(scenario=scenario, plan=plan, placement="shared", seed=1)
+    catalog = Catalog(ROOT)
     request = asked.request(study, catalog, read_variants(["rust-async", "node"]))
     check(catalog, request, request.variants)
     ready = prepare(catalog, request, request.variants[0], ROOT / "results/x")
     specs = [spec for block in STUDIES[study](catalog, request).outline() for spec in block]
-    return {"trials": len(specs), "path": ready.case.scenario.path, "connections": ready.case.scenario.connections,
-            "windows": sorted({window.name for spec in specs for window in spec.windows})}
-print(json.dumps([planned(*text.split()) for text in sys.argv[1:]]))
+    told.append({
+        "trials": len(specs), "path": ready.case.scenario.path, "connections": ready.case.scenario.connections,
+        "windows": sorted({window.name for spec in specs for window in spec.windows}),
+    })
 """
-
-
-def planned(copy: Copy, *studies: str) -> list[dict[str, Any]]:
-    """What would be measured. studies: each with its scenario and plan."""
-    found: list[dict[str, Any]] = json.loads(copy.python("-c", PLANNED, *studies))
-    return found
+"""`planned` adds what would be measured."""
 
 
 def test_a_scenario_a_plan_and_an_experiment_are_one_file_each(copy: Copy) -> None:
@@ -226,11 +217,13 @@ def test_a_scenario_a_plan_and_an_experiment_are_one_file_each(copy: Copy) -> No
     assert copy.touched == [
         f"loadgen/{name}.toml" for name in ("experiments/mine", "plans/mine", "scenarios/crowd")
     ]
-    listed, experiments = map(json.loads, copy.tandem("list --json", "reproduce list --json"))
+    asked = 'planned("bench", "crowd", "smoke"); planned("bench", "index", "mine")'
+    commands = 'command("list --json"); command("reproduce list --json")'
+    crowd, mine, *printed = copy.told(f"{PLANNED}\n{asked}\n{commands}")
+    listed, experiments = map(json.loads, printed)
     assert listed["scenarios"]["crowd"] == "Many connections at once."
     titles = {entry["name"]: entry["title"] for entry in experiments}
     assert titles["mine"].startswith("My own")
-    crowd, mine = planned(copy, "bench crowd smoke", "bench index mine")
     assert crowd == {"trials": 2 * 3, "path": "/", "connections": 400, "windows": ["closed", "open"]}
     assert mine["trials"] == 2 * 5
 
@@ -297,30 +290,23 @@ def glance(asked: Asked, variants: Variants) -> None:
     asked.measure_variants(Glance, read_variants(variants))
 '''
 MADE = """
-import sys
-from pathlib import Path
 from harness_engine import FakeLab, request, session
-from tandem.catalog.catalog import Catalog
-from tandem.cli.options import ROOT
 from tandem.engine.run import run
-from tandem.studies.registry import STUDIES
+
+planned("glance", "recipes", "smoke")
 asked = request("rust-async", "node", study="glance")
-result, journal = run(STUDIES["glance"], asked, session(Catalog(ROOT), Path(sys.argv[1]), FakeLab()))
-print(journal.folder)
+result, journal = run(STUDIES["glance"], asked, session(Catalog(ROOT), ROOT / "results", FakeLab()))
+for text in ("--help", f"report {journal.folder} --json", f"report {journal.folder}", "schema"):
+    command(text)
 """
 
 
-def test_a_study_is_a_folder(copy: Copy, tmp_path: Path) -> None:
+def test_a_study_is_a_folder(copy: Copy) -> None:
     for name, text in (("__init__", '"""One look."""\n'), ("study", STUDY), ("command", COMMAND)):
         copy.write(f"harness/tandem/studies/glance/{name}.py", text)
     assert all(file.startswith("harness/tandem/studies/glance/") for file in copy.touched)
-    assert planned(copy, "glance recipes smoke") == [
-        {"trials": 2, "path": "/api/v1/recipes", "connections": 50, "windows": ["closed"]}
-    ]
-    folder = copy.python("-c", MADE, str(tmp_path / "results")).strip()
-    help_, record, told, schema = copy.tandem(
-        "--help", f"report {folder} --json", f"report {folder}", "schema"
-    )
+    plan, help_, record, told, schema = copy.told(f"{PLANNED}{MADE}")
+    assert plan == {"trials": 2, "path": "/api/v1/recipes", "connections": 50, "windows": ["closed"]}
     assert "Look once at each variant." in help_
     reached = json.loads(record)["conclusions"]["goodput_rps"]
     assert reached == {"rust-async": 1000.0, "node": 1000.0}

@@ -18,7 +18,8 @@ from tandem.studies.reproduce.experiment import (
     PlanName,
     pick,
     plan_named,
-    read_everything,
+    read_all,
+    read_claims,
 )
 from tandem.studies.reproduce.files import check_space, counts_files, scaled
 from tandem.studies.reproduce.rows import ExperimentRows
@@ -55,12 +56,12 @@ def reproduce_(
     ] = None,
 ) -> None:
     """Run a published experiment again: our result beside the published one, and the outcome of each claim."""
-    catalog, experiments = Catalog(ROOT), read_everything(ROOT)
+    catalog = Catalog(ROOT)
     if experiment == LIST:
-        _list(catalog, experiments, asked.as_json)
+        _list(catalog, read_all(ROOT) | read_claims(ROOT), asked.as_json)
         return
     named = plan_named(asked.plan)
-    chosen = scaled(pick(experiments, experiment), named, scale)
+    chosen = scaled(pick(ROOT, experiment), named, scale)
     cpus, generators = HERE.cpus, 1
     if counts_files(chosen):
         if asked.lab:

@@ -15,6 +15,8 @@ from tandem.facts.metric import METRICS
 from tandem.record.result import Described, Publication
 from tandem.record.store import file_name
 
+EXPERIMENTS, CLAIMS = "loadgen/experiments", "loadgen/claims"
+"""Folders of the repository that have a TOML file for each."""
 PlanName = Literal["smoke", "core", "wide", "full"]
 PLANS: tuple[PlanName, ...] = get_args(PlanName)
 CORE_STARTS, WIDE_STARTS = 10, 3
@@ -162,37 +164,29 @@ def read(file: Path) -> Experiment:
         check(found)
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
+    if file.match(f"{CLAIMS}/*") and (found.source is None or not found.hypothesis):
+        raise UsageError(f"{file}: a claim needs `source`, an address, and `hypothesis`")
     return found
 
 
 def read_all(root: Path) -> dict[str, Experiment]:
     """Every experiment of the repository, by name. Raises UsageError for one that cannot be read."""
-    return {file.stem: read(file) for file in sorted((root / "loadgen/experiments").glob("*.toml"))}
+    return {file.stem: read(file) for file in sorted((root / EXPERIMENTS).glob("*.toml"))}
 
 
 def read_claims(root: Path) -> dict[str, Experiment]:
     """Every claim that people quote, by name. Raises UsageError for one that cannot be read, or lacks its source."""
-    found = {file.stem: read(file) for file in sorted((root / "loadgen/claims").glob("*.toml"))}
-    for name, claim in found.items():
-        if claim.source is None or not claim.hypothesis:
-            raise UsageError(
-                f"loadgen/claims/{name}.toml: a claim needs `source`, an address, and `hypothesis`"
-            )
-    return found
+    return {file.stem: read(file) for file in sorted((root / CLAIMS).glob("*.toml"))}
 
 
-def read_everything(root: Path) -> dict[str, Experiment]:
-    """Every experiment and every claim, by name. Raises UsageError."""
-    return read_all(root) | read_claims(root)
-
-
-def pick(experiments: dict[str, Experiment], name: str) -> Experiment:
-    """The experiment of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
+def pick(root: Path, name: str) -> Experiment:
+    """The experiment or claim of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
     if name.endswith(".toml"):
         return read(Path(name))
-    if name not in experiments:
-        raise unknown("experiment", name, experiments)
-    return experiments[name]
+    for folder in (EXPERIMENTS, CLAIMS):
+        if (file := root / folder / f"{name}.toml").is_file():
+            return read(file)
+    raise unknown("experiment", name, [*read_all(root), *read_claims(root)])
 
 
 def check(experiment: Experiment) -> None:

@@ -14,13 +14,7 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Reproduced, conclude
-from tandem.studies.reproduce.experiment import (
-    Experiment,
-    PlanName,
-    pick,
-    plan_named,
-    read_everything,
-)
+from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, plan_named
 from tandem.studies.reproduce.files import scaled
 from tandem.studies.reproduce.rows import ExperimentRows
 from tandem.studies.reproduce.trials import row_trials
@@ -91,7 +85,7 @@ class Reproduce(Study[Reproduced]):
     def __init__(self, catalog: Catalog, request: Request) -> None:
         self.catalog, self.request, self.tell = catalog, request, silent  # its plans are not the catalog's
         self.asked, self.plan_name = ReproduceOptions.read(request), plan_named(request.plan)
-        known = pick(read_everything(catalog.root), self.asked.experiment)
+        known = pick(catalog.root, self.asked.experiment)
         self.experiment = scaled(known, self.plan_name, self.asked.scale)
         if self.experiment.digest(self.plan_name) != self.asked.digest:
             raise UsageError(

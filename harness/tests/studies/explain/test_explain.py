@@ -50,7 +50,7 @@ from tandem.studies.explain.report import report, sentence
 from tandem.studies.explain.shares import explanation, fitted
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder
-from tandem.studies.reproduce.experiment import read_all
+from tandem.studies.reproduce.experiment import pick
 from tandem.wording import times
 
 COMMITTED = sorted(file.parent for file in ROOT.glob("results/explanations/*/result.json"))
@@ -222,13 +222,13 @@ def test_ends_alone_are_not_made_more_often(real: Catalog) -> None:
 def test_the_preset_has_the_settings_of_the_published_rows(experiment: str) -> None:
     preset = read_preset(ROOT, "published", "recipes")
     assert preset.experiment == experiment
-    rows = read_all(ROOT)[experiment].rows
+    rows = pick(ROOT, experiment).rows
     published = [row.variant for row in rows if row.label.endswith("as published, 4 ms")]
     assert {run["implementation"]: run["settings"] for run in published} == preset.settings
     assert {json.dumps(row.variant["settings"]) for row in rows if "equal" in row.label} == {
         json.dumps(preset.equal)
     }
-    common = read_all(ROOT)[experiment].variant
+    common = pick(ROOT, experiment).variant
     assert common["variables"] == preset.variables
     assert common["scenario_changes"]["connections"] == preset.changes["connections"]
 

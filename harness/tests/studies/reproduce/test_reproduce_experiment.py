@@ -141,9 +141,9 @@ def test_the_digest_is_of_what_is_measured() -> None:
     assert base.digest("smoke") == experiment(rows=changed).digest("smoke"), "smoke does not measure that row"
 
 
-def test_an_unknown_experiment_gets_the_nearest_name() -> None:
-    with pytest.raises(UsageError, match=r"no experiment 'wating'\. Did you mean 'waiting'"):
-        pick({"waiting": experiment()}, "wating")
+def test_an_unknown_experiment_gets_the_nearest_name(root: Path) -> None:
+    with pytest.raises(UsageError, match=r"no experiment 'hyper-dely'\. Did you mean 'hyper-delay'"):
+        pick(root, "hyper-dely")
 
 
 # ---- the repository's own ----

@@ -14,7 +14,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
 from tandem.judge.file_io import Case
 from tandem.record.trial import TrialSpec
-from tandem.studies.reproduce.experiment import PLANS, Experiment, PlanName, read_all, read_claims
+from tandem.studies.reproduce.experiment import PLANS, Experiment, PlanName, pick, read_all, read_claims
 from tandem.studies.reproduce.files import cases, check_space, scaled
 from tandem.studies.reproduce.rows import ExperimentRows
 
@@ -22,8 +22,7 @@ from tandem.studies.reproduce.rows import ExperimentRows
 @pytest.fixture
 def rows(real: Catalog, root: Path) -> Callable[..., ExperimentRows]:
     """The rows of an experiment or a claim of the repository."""
-    known = read_all(root) | read_claims(root)
-    return lambda name, plan="full", cpus=2: ExperimentRows(real, known[name], plan, cpus)
+    return lambda name, plan="full", cpus=2: ExperimentRows(real, pick(root, name), plan, cpus)
 
 
 @pytest.mark.parametrize(

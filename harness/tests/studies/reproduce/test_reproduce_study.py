@@ -31,12 +31,12 @@ from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
 from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all, read_claims
+from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all, read_claims
 from tandem.studies.reproduce.study import Reproduce, request_for
 
 
 def asked(real: Catalog, name: str, plan: PlanName) -> Reproduce:
-    return Reproduce(real, request_for(real, name, read_all(real.root)[name], plan, 2, 7))
+    return Reproduce(real, request_for(real, name, pick(real.root, name), plan, 2, 7))
 
 
 def test_smoke_of_all_is_cheap(
@@ -45,12 +45,16 @@ def test_smoke_of_all_is_cheap(
     monkeypatch.setattr(command, "RESULTS", tmp_path)  # this machine's own records would tell its overheads
     estimates = {name: estimate_s(real, own, "smoke") for name, own in read_all(root).items()}
     assert sum(estimates.values()) < 15 * 60, estimates
-    assert estimates["file-io"] < 150 < estimate_s(real, read_all(root)["file-io"], "full")
+    assert estimates["file-io"] < 150 < estimate_s(real, pick(root, "file-io"), "full")
 
 
 def test_the_list_has_claims_in_a_group_of_their_own(root: Path) -> None:
-    told = CliRunner().invoke(app, ["reproduce", "list", "--json"]).stdout
-    groups = {entry["name"]: entry["group"] for entry in json.loads(told)}
+    told = json.loads(CliRunner().invoke(app, ["reproduce", "list", "--json"]).stdout)
+    groups = {entry["name"]: entry["group"] for entry in told}
+    [delay] = (entry for entry in told if entry["name"] == "hyper-delay")
+    assert delay["rows"] > delay["smoke_rows"] > 0
+    assert delay["full_s"] > delay["smoke_s"] > 0
+    assert delay["reference"] in (True, False)
     assert {name for name, group in groups.items() if group == "quoted"} == set(read_claims(root))
     assert {name for name, group in groups.items() if group == "published"} == set(read_all(root))
 
@@ -170,7 +174,7 @@ def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
 @pytest.fixture
 def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs the experiment `waiting` at a place: the result and the journal."""
-    monkeypatch.setattr(study_, "read_everything", lambda root: {"waiting": waiting()})
+    monkeypatch.setattr(study_, "pick", lambda root, name: waiting())
 
     def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
         request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
@@ -250,7 +254,7 @@ def test_what_was_asked_for_is_not_made_of_another_definition(
 ) -> None:
     request = request_for(real, "waiting", waiting(), "smoke", 2, 7)
     Reproduce(real, request)
-    monkeypatch.setattr(study_, "read_everything", lambda root: {"waiting": waiting((20, 100))})
+    monkeypatch.setattr(study_, "pick", lambda root, name: waiting((20, 100)))
     with pytest.raises(UsageError, match="has changed since"):
         Reproduce(real, request)
 

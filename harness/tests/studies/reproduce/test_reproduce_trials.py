@@ -48,8 +48,10 @@ def test_figures_of_a_window() -> None:
 
 
 @PROPERTY
-@given(st.lists(st.floats(1e-4, 50), min_size=1000, max_size=1200))
-def test_percentiles_are_those_of_the_times(values: list[float]) -> None:
+@given(st.integers(0, 2**32 - 1), st.integers(1000, 1200), st.floats(0, 3))
+def test_percentiles_are_those_of_the_times(seed: int, number: int, sigma: float) -> None:
+    """Of distributions from one value for all to a long tail."""
+    values = np.clip(np.random.default_rng(seed).lognormal(-4, sigma, number), 1e-4, 50)
     found = percentiles_ms(window_of(values))
     for name, q in (("p10_ms", 0.1), ("p50_ms", 0.5), ("p90_ms", 0.9)):
         exact = np.quantile(values, q, method="inverted_cdf") * 1e3
