@@ -201,9 +201,7 @@ def test_what_goes_on_is_said_beforehand() -> None:
         ({"budget_s": 600, "looks": [6, 9]}, "give one of them"),
         ({"detect": 0.0}, "a difference to detect is 0.1 % to 100 %, not 0 %"),
         ({"detect": 5.0}, "0.1 % to 100 %"),
-        ({"detect": "3%"}, "detect: Input should be a valid number"),
         ({"budget_s": 0}, "budget_s: Input should be greater than 0"),
-        ({"budget_s": "45m"}, "budget_s: Input should be a valid number"),
     ],
 )
 def test_what_cannot_be_asked(options: dict[str, JsonValue], told: str) -> None:
