@@ -16,7 +16,7 @@ PROGRAM = "file-io"
 BUSY = 0.85
 """From this share of a CPU, or of all, it was the limit."""
 LOOPS = ("loop-one", "loop-all")
-"""The yardsticks, which every start measures."""
+"""The yardsticks."""
 NANOS_DIGITS = 19
 SPARE = 1.05
 """Space that a file system needs for itself."""
@@ -49,21 +49,12 @@ class Case(BaseModel):
         """Seconds of a start that counts in so many ways."""
         return CONTAINER_S + self.lines * (MADE_NS + COUNTED_NS * ways) / 1e9
 
-    def order(self, ways: Iterable[str], seed: int, block: int) -> list[str]:
-        """The ways and the yardsticks in another order for each start, fixed by the study's seed."""
+    def arguments(self, ways: Iterable[str], seed: str) -> list[str]:
+        """Arguments of asynctest, after the folder: the ways and both yardsticks, in an order that the seed fixes."""
         order = sorted({*ways, *LOOPS})
-        random.Random(f"{seed} {block} {self.name}").shuffle(order)
-        return order
-
-    def arguments(self, order: Iterable[str]) -> list[str]:
-        """Arguments of asynctest, after the folder."""
-        return [
-            str(self.files),
-            str(self.lines),
-            *("--only", ",".join(order)),
-            *("--buffer-size", str(self.buffer_bytes)),
-            *("--cache", self.cache),
-        ]
+        random.Random(f"{seed} {self.name}").shuffle(order)
+        sizes = ["--buffer-size", str(self.buffer_bytes)]
+        return [str(self.files), str(self.lines), "--only", ",".join(order), *sizes, "--cache", self.cache]
 
 
 class WaySettings(Case):
