@@ -10,12 +10,17 @@ import type { Config } from "./config.ts";
 
 /** A little more than a worker takes at the most. */
 const STOP_MS = 11_500;
-/** A worker that dies at once is replaced after this pause: a loop of starts would burn a core. */
-const PAUSE_MS = 1000;
+/** Between two starts: workers that die at once would burn a core. */
+const START_MS = 1000;
 
 /** The connections of the container, one share for each worker; the remainder goes to the first ones. */
 export function poolShares(poolMax: number, workers: number): number[] {
   return Array.from({ length: workers }, (_, index) => Math.floor((poolMax - index - 1) / workers) + 1);
+}
+
+/** How long to wait before a worker that lived so long is replaced. */
+export function pauseMs(livedMs: number): number {
+  return Math.max(0, START_MS - livedMs);
 }
 
 /** Starts the workers and keeps their number. */
@@ -37,7 +42,7 @@ export function supervise(config: Config): void {
       log.error(`worker ${worker.process.pid} ended with ${signal || code}`);
       // What fails before it listens, for example because the port is taken, would fail again.
       if (!listening) process.exit(1);
-      setTimeout(start, began + PAUSE_MS - performance.now(), share);
+      setTimeout(start, pauseMs(performance.now() - began), share);
     });
   };
   for (const share of poolShares(config.DB_POOL_MAX, workers)) start(share);
