@@ -3,15 +3,16 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::variants::{self, Variant};
+use crate::cache::State;
+use crate::variants::{self, Way};
 
-/// Counts the lines of CSV files in fifteen ways, blocking and async, and says how long each took.
+/// Counts the lines of CSV files, blocking and async, once in each way, and prints one JSON document.
 ///
 /// Makes FILES files with LINES lines in all in FOLDER, which must not exist and is removed in the end. A line is
 /// `file,row,nanoseconds`; counted are the lines that split on commas into more than one field. Each measurement
-/// is a process of its own; the order is random; every count is verified.
+/// is a process of its own, and every count is verified.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -37,40 +38,18 @@ pub(crate) struct Asked {
     /// How many lines in all files together
     #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000_000_000))]
     pub(crate) lines: u64,
-    /// How often each is measured
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) repeats: u32,
-    /// Sizes of a file's buffer, in bytes; 8192 is what every library takes by itself
-    #[arg(
-        long,
-        value_name = "BYTES,…",
-        value_delimiter = ',',
-        default_value = "8192,65536"
-    )]
-    #[arg(value_parser = buffer_size)]
-    pub(crate) buffer_size: Vec<usize>,
+    /// Size of each file's buffer, in bytes; 8192 is what every library takes by itself
+    #[arg(long, value_name = "BYTES", default_value_t = 8192, value_parser = buffer_size)]
+    pub(crate) buffer_size: usize,
     /// Whether the files are in the page cache before each measurement
     #[arg(long, default_value = "hot")]
-    pub(crate) cache: Cache,
-    /// Only these
+    pub(crate) cache: State,
+    /// Only these ways, in this order [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = variants::find)]
-    pub(crate) only: Vec<&'static Variant>,
+    pub(crate) only: Vec<Way>,
     /// Threads of every runtime and pool [default: one for each CPU]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Of the order [default: another one each time]
-    #[arg(long)]
-    pub(crate) seed: Option<u32>,
-    /// Print one JSON document in place of the table
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Cache {
-    Hot,
-    Cold,
-    Both,
 }
 
 #[derive(Debug, Subcommand)]
@@ -85,7 +64,7 @@ pub(crate) enum Hidden {
 pub(crate) struct Request {
     pub(crate) folder: PathBuf,
     #[arg(value_parser = variants::find)]
-    pub(crate) variant: &'static Variant,
+    pub(crate) way: Way,
     pub(crate) buffer_bytes: usize,
     pub(crate) threads: usize,
 }
@@ -119,17 +98,15 @@ mod tests {
             .asked
             .unwrap();
         assert_eq!((asked.files, asked.lines), (10, 2_000_000));
-        assert_eq!(asked.buffer_size, [8192, 65536]);
-        assert_eq!(asked.cache, Cache::Hot);
+        assert_eq!((asked.buffer_size, asked.cache), (8192, State::Hot));
     }
 
     #[test]
-    fn lists_are_separated_by_commas() {
-        let line = "asynctest sample 1 1 --only test04,test07 --buffer-size 64,1048576";
+    fn ways_are_separated_by_commas() {
+        let line = "asynctest sample 1 1 --only test07,test04-in-place";
         let asked = parse(line).unwrap().asked.unwrap();
-        let names: Vec<_> = asked.only.iter().map(|variant| variant.name).collect();
-        assert_eq!(names, ["test04", "test07"]);
-        assert_eq!(asked.buffer_size, [64, 1_048_576]);
+        let names: Vec<_> = asked.only.iter().map(Way::name).collect();
+        assert_eq!(names, ["test07", "test04-in-place"]);
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::errors::Error;
 use crate::interrupt::Interrupt;
@@ -19,7 +20,7 @@ const HOT_AT_MOST_BYTES: u64 = 256 << 10;
 const COLD_AT_LEAST: f64 = 0.95;
 
 /// Where the files are before a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     /// In the page cache.
@@ -29,13 +30,6 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Hot => "hot",
-            Self::Cold => "cold",
-        }
-    }
-
     pub(crate) fn prepare(self, files: &[PathBuf], interrupt: &Interrupt) -> Result<(), Error> {
         let mut block = match self {
             Self::Hot => vec![0; READ_BYTES],

@@ -28,12 +28,12 @@ pub(crate) enum Error {
         "{name} counted {counted} lines where there are {lines}: nothing of this run can be used"
     )]
     WrongCount {
-        name: &'static str,
+        name: String,
         counted: u64,
         lines: u64,
     },
     #[error("{name} failed: {said}")]
-    Worker { name: &'static str, said: String },
+    Worker { name: String, said: String },
     #[error("interrupted")]
     Interrupted(u8),
     #[error("{path}: {source}")]

@@ -38,8 +38,19 @@ impl Lines {
     }
 }
 
-/// Counts what a blocking reader has, without copying a line.
+/// Counts what a blocking reader has, each line copied out of its buffer.
 pub(crate) fn count(mut reader: impl BufRead) -> io::Result<u64> {
+    let mut line = Vec::with_capacity(LINE_BYTES);
+    let mut count = 0;
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        count += u64::from(has_fields(&line));
+        line.clear();
+    }
+    Ok(count)
+}
+
+/// The same without a copy: the lines are counted where they lie.
+pub(crate) fn count_in_place(mut reader: impl BufRead) -> io::Result<u64> {
     let mut lines = Lines::default();
     loop {
         let block = reader.fill_buf()?;
@@ -77,12 +88,10 @@ mod tests {
     fn lines_with_more_than_one_field_count() {
         for (text, lines) in TEXTS {
             for buffer in [1, 2, 3, 7, 64] {
-                let reader = BufReader::with_capacity(buffer, text.as_bytes());
-                assert_eq!(
-                    count(reader).unwrap(),
-                    lines,
-                    "{text:?} in blocks of {buffer}"
-                );
+                let reader = || BufReader::with_capacity(buffer, text.as_bytes());
+                for found in [count(reader()), count_in_place(reader())] {
+                    assert_eq!(found.unwrap(), lines, "{text:?} in blocks of {buffer}");
+                }
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Makes CSV files, has their lines counted in every way that `--help` names, and says how long each took.
+//! Makes CSV files, has their lines counted once in each way that `--help` names, and prints how long each took.
 //!
 //! Every measurement is a process of its own (`worker`), so that no runtime meets the threads or the memory of
-//! another; the order is random in complete blocks; every count is verified; the folder is removed in the end,
-//! whatever happens.
+//! another; every count is verified; the folder is removed in the end, whatever happens. How often and in which
+//! order is for whoever calls this.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -13,11 +13,8 @@ mod interrupt;
 mod lines;
 mod report;
 mod sample;
-mod schedule;
 mod session;
 mod space;
-mod statistics;
-mod table;
 mod variants;
 mod versions;
 mod worker;

@@ -1,26 +1,21 @@
-//! A whole run: make the files, measure block by block, verify every count, report.
+//! A whole run: make the files, count them once in each way, verify every count, report.
 
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use crate::arguments::Asked;
 use crate::errors::Error;
 use crate::interrupt::Interrupt;
-use crate::report::{Asking, Document, Measurement, Way};
+use crate::report::{Asking, Described, Document, Measurement};
 use crate::sample::Sample;
-use crate::schedule::{self, Cell};
 use crate::space::{Case, megabytes};
-use crate::variants::{ALL, THREADS_VARIABLE, Variant};
+use crate::variants::{self, THREADS_VARIABLE, Way};
 use crate::worker::{Counted, Told};
-use crate::{table, versions};
 
-/// For the tight loop, which has its own block, and for the child's arguments.
-const UNUSED_BUFFER_BYTES: usize = 8192;
 const PROGRAM: &str = "/proc/self/exe";
 
 /// Measures what is asked for and prints it.
@@ -31,11 +26,10 @@ pub(crate) fn run(asked: &Option<Asked>) -> Result<(), Error> {
         ));
     };
     let document = measure_all(asked)?;
-    let text = match asked.json {
-        true => serde_json::to_string_pretty(&document).map_err(io::Error::from)?,
-        false => table::render(&document),
-    };
-    println!("{text}");
+    println!(
+        "{}",
+        serde_json::to_string_pretty(&document).map_err(io::Error::from)?
+    );
     Ok(())
 }
 
@@ -48,19 +42,18 @@ fn measure_all(asked: &Asked) -> Result<Document, Error> {
     }
     let interrupt = Interrupt::install()?;
     let threads = match asked.threads {
-        Some(threads) => threads,
-        None => thread::available_parallelism()?,
+        Some(threads) => threads.get(),
+        None => thread::available_parallelism()?.get(),
     };
-    let seed = asked.seed.unwrap_or_else(|| fastrand::u32(..));
-    let cells = schedule::cells(asked);
+    let ways = match asked.only.is_empty() {
+        true => variants::all(),
+        false => asked.only.clone(),
+    };
     let case = Case {
         files: asked.files,
         lines: asked.lines,
     };
 
-    let started = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
     // All of the program into the page cache: a child would read pieces of it while it is measured.
     fs::read(PROGRAM)?;
     let began = Instant::now();
@@ -72,59 +65,51 @@ fn measure_all(asked: &Asked) -> Result<Document, Error> {
         megabytes(sample.bytes)
     );
 
-    let measured = |way: &&Variant| cells.iter().any(|cell| cell.variant.name == way.name);
-    let ways: Vec<Way> = ALL.iter().filter(measured).map(Way::of).collect();
-    let mut document = Document {
-        schema_version: 1,
-        program: format!("asynctest {}", env!("CARGO_PKG_VERSION")),
-        started_unix_s: started.as_secs(),
-        kernel: kernel(),
-        asked: Asking::of(asked, threads.get(), seed, sample.bytes),
-        made_s,
-        took_s: 0.0,
-        ways: versions::with_versions(ways),
-        measurements: Vec::new(),
-    };
-    for (block, order) in (1..).zip(schedule::order(cells.len(), asked.repeats, seed)) {
-        let began = Instant::now();
-        for place in order {
-            let cell = &cells[place];
-            if document
-                .way(cell.variant.name)
-                .is_some_and(|way| way.unavailable.is_some())
-            {
-                continue;
+    let (mut described, mut measurements) = (Vec::new(), Vec::new());
+    for way in ways {
+        asked.cache.prepare(&sample.files, &interrupt)?;
+        let unavailable = match measure(&way, asked, threads, &interrupt)? {
+            Told::Unavailable { reason } => Some(reason),
+            Told::Counted(counted) => {
+                verify(&way, &counted, asked.lines)?;
+                measurements.push(Measurement {
+                    name: way.name(),
+                    buffer_bytes: (!way.variant.baseline).then_some(asked.buffer_size),
+                    cache: asked.cache,
+                    cache_achieved: asked.cache.achieved(counted.disk_read_bytes, sample.bytes),
+                    counted,
+                });
+                None
             }
-            cell.cache.prepare(&sample.files, &interrupt)?;
-            match measure(cell, &sample.folder, threads.get(), &interrupt)? {
-                Told::Unavailable { reason } => document.refuse(cell.variant.name, &reason),
-                Told::Counted(counted) => {
-                    verify(cell.variant, &counted, asked.lines)?;
-                    let measurement = Measurement::of(block, cell, &counted, sample.bytes);
-                    document.measurements.push(measurement);
-                }
-            }
-        }
-        let spent = began.elapsed().as_secs_f64();
-        eprintln!("repeat {block} of {}: {spent:.1} s", asked.repeats);
+        };
+        described.push(Described {
+            unavailable,
+            ..Described::of(&way)
+        });
     }
-    document.took_s = began.elapsed().as_secs_f64();
-    Ok(document)
+    Ok(Document {
+        schema_version: 2,
+        asked: Asking {
+            files: asked.files,
+            lines: asked.lines,
+            bytes: sample.bytes,
+            threads,
+        },
+        made_s,
+        took_s: began.elapsed().as_secs_f64(),
+        ways: described,
+        measurements,
+    })
 }
 
 /// Starts this program again for one measurement.
-fn measure(
-    cell: &Cell,
-    folder: &Path,
-    threads: usize,
-    interrupt: &Interrupt,
-) -> Result<Told, Error> {
+fn measure(way: &Way, asked: &Asked, threads: usize, interrupt: &Interrupt) -> Result<Told, Error> {
     let mut command = Command::new(PROGRAM);
     command
         .arg("__measure")
-        .arg(folder)
-        .arg(cell.variant.name)
-        .arg(cell.buffer_bytes.unwrap_or(UNUSED_BUFFER_BYTES).to_string())
+        .arg(&asked.folder)
+        .arg(way.name())
+        .arg(asked.buffer_size.to_string())
         .arg(threads.to_string())
         .env(THREADS_VARIABLE, threads.to_string())
         .stdin(Stdio::null())
@@ -141,7 +126,7 @@ fn measure(
             said
         };
         return Err(Error::Worker {
-            name: cell.variant.name,
+            name: way.name(),
             said,
         });
     }
@@ -150,20 +135,15 @@ fn measure(
 }
 
 /// Error::WrongCount where not every line was counted, or more.
-fn verify(variant: &Variant, counted: &Counted, lines: u64) -> Result<(), Error> {
+fn verify(way: &Way, counted: &Counted, lines: u64) -> Result<(), Error> {
     match counted.lines == lines {
         true => Ok(()),
         false => Err(Error::WrongCount {
-            name: variant.name,
+            name: way.name(),
             counted: counted.lines,
             lines,
         }),
     }
-}
-
-fn kernel() -> Option<String> {
-    let text = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
-    Some(text.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -180,9 +160,10 @@ mod tests {
             peak_memory_bytes: None,
             disk_read_bytes: None,
         };
-        assert!(verify(&ALL[4], &counted(10), 10).is_ok());
+        let way = variants::find("test04").unwrap();
+        assert!(verify(&way, &counted(10), 10).is_ok());
         for wrong in [9, 11, 0] {
-            let told = verify(&ALL[4], &counted(wrong), 10).unwrap_err();
+            let told = verify(&way, &counted(wrong), 10).unwrap_err();
             assert!(
                 told.to_string()
                     .contains(&format!("test04 counted {wrong} lines")),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::Request;
 use crate::errors::Error;
-use crate::variants::{Stop, Work};
+use crate::variants::{Reading, Stop, Work};
 
 /// What a child process tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,12 +43,15 @@ pub(crate) fn run(request: &Request) -> Result<(), Error> {
     set_pdeathsig(Signal::SIGKILL)?;
     let work = Work {
         files: csv_files(&request.folder)?,
-        buffer_bytes: request.buffer_bytes,
+        reading: Reading {
+            buffer_bytes: request.buffer_bytes,
+            in_place: request.way.in_place,
+        },
         threads: request.threads,
     };
     let before = Counters::read()?;
     let began = Instant::now();
-    let result = (request.variant.run)(&work);
+    let result = (request.way.variant.run)(&work);
     let elapsed = began.elapsed();
     let after = Counters::read()?;
     let told = match result {

@@ -16,7 +16,7 @@ LIMITS = {
     "falcon-sync": (500, 647),
     "rust-async": (800, 1_779),
     "rust-sync": (800, 2_046),
-    "node": (600, 842),
+    "node": (600, 600),
     "cpp-async": (1_700, 3_058),
     "cpp-sync": (1_700, 2_734),
 }

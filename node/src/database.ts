@@ -1,4 +1,4 @@
-/** Connections: opened, handed out, reset and thrown away. */
+/** Connections: opened, lent, reset and thrown away. https://node-postgres.com/apis/pool */
 
 import type { FastifyBaseLogger } from "fastify";
 import pg from "pg";
@@ -8,11 +8,6 @@ import { Unavailable } from "./errors.ts";
 import { time } from "./models.ts";
 import { type QueryName, SQL } from "./queries.ts";
 
-const ACQUIRE_TIMEOUT_MS = 1500;
-const STATEMENT_TIMEOUT_MS = 2000;
-const IDLE_TIMEOUT_MS = 10 * 60_000;
-const MAX_LIFETIME_S = 30 * 60;
-
 /**
  * DISCARD ALL without DEALLOCATE ALL: node-postgres cannot be told that its prepared statements are gone.
  * One message, one round trip.
@@ -20,40 +15,36 @@ const MAX_LIFETIME_S = 30 * 60;
 const RESET =
   "CLOSE ALL; UNLISTEN *; RESET ALL; SELECT pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
 
+/** SQLSTATE classes of errors in the program or its schema: data, integrity, and syntax or names. */
+const BUG = /^(22|23|42)/;
+
 /** How values are read: node-postgres' way, but a moment becomes the text that the contract wants. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, time);
 
-type Statements = Readonly<Record<QueryName, { readonly name?: string; readonly text: string }>>;
-
-const names = Object.keys(SQL) as QueryName[];
-/** Made once, as node-postgres copies a statement property by property each time; a name makes it prepare on first use. */
-const PREPARED = Object.fromEntries(names.map((name) => [name, { name, text: SQL[name] }])) as Statements;
-const UNNAMED = Object.fromEntries(names.map((name) => [name, { text: SQL[name] }])) as Statements;
-
 /** The pool of this process. */
 export class Database {
   readonly #pool: pg.Pool;
-  readonly #statements: Statements;
-  readonly #reset: boolean;
+  readonly #prepares: boolean;
+  readonly #resets: boolean;
   readonly #log: FastifyBaseLogger;
 
   constructor(config: Config, log: FastifyBaseLogger) {
-    this.#pool = new pg.Pool({
-      connectionString: config.databaseUrl,
-      max: config.poolMax,
-      connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS,
-      query_timeout: STATEMENT_TIMEOUT_MS,
-      idleTimeoutMillis: IDLE_TIMEOUT_MS,
-      maxLifetimeSeconds: MAX_LIFETIME_S,
-      keepAlive: true,
-      types,
-      // Without persistence the pool is still the limit and the queue.
-      ...(config.persistent ? {} : { maxUses: 1 }),
-    });
-    this.#statements = config.prepare ? PREPARED : UNNAMED;
-    this.#reset = config.reset && config.persistent;
+    const persistent = config.DB_PERSISTENT === "1";
     this.#log = log;
+    this.#prepares = config.DB_PREPARE === "1";
+    this.#resets = config.DB_RESET === "1" && persistent;
+    this.#pool = new pg.Pool({
+      connectionString: config.DATABASE_URL,
+      max: config.DB_POOL_MAX,
+      connectionTimeoutMillis: 1500,
+      query_timeout: 2000,
+      idleTimeoutMillis: 10 * 60_000,
+      maxLifetimeSeconds: 30 * 60,
+      // Without persistence the pool is still the limit and the queue.
+      ...(persistent ? {} : { maxUses: 1 }),
+      types,
+    });
     // Without listeners a connection that breaks, idle or not, would end the process.
     this.#pool.on("error", (error) => {
       log.warn(error, "an idle connection broke");
@@ -70,11 +61,11 @@ export class Database {
     const client = await this.#pool.connect().catch((cause: unknown) => {
       throw new Unavailable({ cause });
     });
-    const connection = new Connection(client, this.#statements);
+    const connection = new Connection(client, this.#prepares);
     try {
       return await work(connection);
     } finally {
-      if (this.#reset && !connection.broken) {
+      if (this.#resets && !connection.broken) {
         await connection.command(RESET).catch((error: unknown) => {
           this.#log.warn(error, "a connection was not reset");
         });
@@ -89,33 +80,27 @@ export class Database {
   }
 }
 
-/** A connection of the pool. Any failure of a statement makes it unfit for the next request. */
+/** A connection while a request has it. Any failure of a statement makes it unfit for the next request. */
 export class Connection {
   broken = false;
   readonly #client: pg.PoolClient;
-  readonly #statements: Statements;
+  readonly #prepares: boolean;
 
-  constructor(client: pg.PoolClient, statements: Statements) {
+  constructor(client: pg.PoolClient, prepares: boolean) {
     this.#client = client;
-    this.#statements = statements;
+    this.#prepares = prepares;
   }
 
-  /** One statement of the contract, one round trip. */
-  async query<Row extends pg.QueryResultRow>(name: QueryName, values: (string | number)[]): Promise<Row[]> {
-    try {
-      return (await this.#client.query<Row>(this.#statements[name], values)).rows;
-    } catch (cause) {
-      throw this.#unavailable(cause);
-    }
+  /** One statement of the contract, one round trip; its name makes node-postgres prepare it on first use. */
+  async query<Row extends object>(name: QueryName, ...values: (string | number)[]): Promise<Row[]> {
+    const text = SQL[name];
+    const query = this.#prepares ? { name, text, values } : { text, values };
+    return (await this.#answer(this.#client.query<Row>(query))).rows;
   }
 
   /** A command without parameters or rows. */
   async command(text: string): Promise<void> {
-    try {
-      await this.#client.query(text);
-    } catch (cause) {
-      throw this.#unavailable(cause);
-    }
+    await this.#answer(this.#client.query(text));
   }
 
   /** Commits what the work did, or rolls it back if the work throws. */
@@ -132,8 +117,15 @@ export class Connection {
     }
   }
 
-  #unavailable(cause: unknown): Error {
-    this.broken = true;
-    return new Unavailable({ cause });
+  /** Tells a bug, which stays what it is, from a database that is away or slow. */
+  async #answer<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (cause) {
+      this.broken = true;
+      const bug =
+        cause instanceof TypeError || (cause instanceof pg.DatabaseError && BUG.test(cause.code ?? ""));
+      throw bug ? cause : new Unavailable({ cause });
+    }
   }
 }

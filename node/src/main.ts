@@ -2,20 +2,10 @@
 
 import cluster from "node:cluster";
 
-import { type Config, ConfigError, loadConfig } from "./config.ts";
+import { loadConfig } from "./config.ts";
 import { serve } from "./server.ts";
 import { supervise } from "./supervisor.ts";
 
-function load(): Config {
-  try {
-    return loadConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(2);
-  }
-}
-
-const config = load();
-if (cluster.isPrimary && config.workers > 1) supervise(config);
+const config = loadConfig(process.env);
+if (cluster.isPrimary && config.WORKERS > 1) supervise(config);
 else await serve(config);

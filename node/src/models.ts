@@ -19,34 +19,31 @@ export type Person = Static<typeof Person>;
 const Reaction = Type.Object({ id: Id, emoji: Text, created_by_id: Id, created: Time });
 export type Reaction = Static<typeof Reaction>;
 
+/**
+ * Ingredients and sections in one list, notes and events in another: one schema with what either may have, because
+ * fast-json-stringify leaves out what is undefined, and asks Ajv about each item of an `anyOf`. The keys that are not
+ * optional leave first.
+ */
 const Ingredient = Type.Object({
-  kind: Type.Literal("ingredient"),
+  kind: Type.Enum(["ingredient", "section"]),
   id: Id,
   position: Text,
-  quantity: Text,
-  name: Text,
-  description: Text,
+  quantity: Type.Optional(Text),
+  name: Type.Optional(Text),
+  description: Type.Optional(Text),
+  title: Type.Optional(Text),
 });
-const Section = Type.Object({ kind: Type.Literal("section"), id: Id, position: Text, title: Text });
-
-const Note = Type.Object({
-  kind: Type.Literal("note"),
-  id: Id,
-  text: Text,
-  created: Time,
-  modified: Time,
-  created_by: Person,
-  last_modified_by: nullable(Person),
-  reactions: Type.Array(Reaction),
-});
-export type Note = Static<typeof Note>;
-
 const Event = Type.Object({
-  kind: Type.Literal("event"),
+  kind: Type.Enum(["note", "event"]),
   id: Id,
-  action: Text,
-  created_by_id: nullable(Id),
-  created: Time,
+  text: Type.Optional(Text),
+  action: Type.Optional(Text),
+  created_by_id: Type.Optional(nullable(Id)),
+  created: Type.Optional(Time),
+  modified: Type.Optional(Time),
+  created_by: Type.Optional(Person),
+  last_modified_by: Type.Optional(nullable(Person)),
+  reactions: Type.Optional(Type.Array(Reaction)),
 });
 
 export const Recipe = Type.Object({
@@ -61,10 +58,10 @@ export const Recipe = Type.Object({
   modified: Time,
   archived_at: nullable(Time),
   tags: Type.Array(Text),
-  owner: Type.Object({ kind: Type.Unsafe<"user" | "team">(Text), id: Id }),
-  ingredients: Type.Array(Type.Union([Ingredient, Section])),
+  owner: Type.Object({ kind: Type.Enum(["user", "team"]), id: Id }),
+  ingredients: Type.Array(Ingredient),
   steps: Type.Array(Type.Object({ id: Id, position: Text, text: Text })),
-  timeline: Type.Array(Type.Union([Note, Event])),
+  timeline: Type.Array(Event),
 });
 export type Recipe = Static<typeof Recipe>;
 
@@ -83,6 +80,17 @@ export const NewNote = Type.Object(
   { additionalProperties: false },
 );
 export type NewNote = Static<typeof NewNote>;
+
+/** Digits without a sign or leading zero, up to the largest `integer` of PostgreSQL. */
+export const RecipeId = Type.Object({ id: Type.String({ format: "recipe-id" }) });
+export type RecipeId = Static<typeof RecipeId>;
+export const isRecipeId = (text: string) => /^[1-9]\d*$/.test(text) && Number(text) < 2 ** 31;
+
+/** Milliseconds from 0 to 10,000. */
+export const Delay = Type.Object({
+  delay_ms: Type.Optional(Type.String({ pattern: "^0*(\\d{1,4}|10000)$" })),
+});
+export type Delay = Static<typeof Delay>;
 
 export const Created = Type.Object({ id: Id });
 export const Health = Type.Object({ status: Text });

@@ -1,4 +1,4 @@
-/** Which CPU work leaves the event loop for a thread. */
+/** Which CPU work leaves the event loop for a thread. https://piscinajs.dev */
 
 import { Piscina } from "piscina";
 
@@ -8,39 +8,32 @@ import { filename, integers, parseAndSum, sum } from "./work.ts";
 
 /** Adds the numbers of a JSON array, wherever OFFLOAD says. */
 export interface Adder {
-  add(body: Uint8Array): number | Promise<number>;
+  add(body: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
 /** The adder for this setting of OFFLOAD, with THREADS threads if it needs any. */
-export function createAdder(config: Pick<Config, "offload" | "threads">): Adder {
-  if (config.offload === "none") {
-    return { add: (body) => sum(integers(body)), close: () => Promise.resolve() };
-  }
-  const threads = new Piscina({ filename, minThreads: config.threads, maxThreads: config.threads });
-  const close = () => threads.destroy();
-  if (config.offload === "sum") {
-    return {
-      async add(body) {
-        // Moved, not copied: a structured clone of the array would cost more than the sum.
-        const numbers = integers(body);
-        const total: unknown = await threads.run(numbers, { name: sum.name, transferList: [numbers.buffer] });
-        return total as number;
-      },
-      close,
-    };
-  }
+export function createAdder({ OFFLOAD, THREADS }: Pick<Config, "OFFLOAD" | "THREADS">): Adder {
+  const threads =
+    OFFLOAD === "none" ? undefined : new Piscina({ filename, minThreads: THREADS, maxThreads: THREADS });
+  const total = (body: Uint8Array): unknown => {
+    if (!threads) return parseAndSum(body);
+    if (OFFLOAD === "parse+sum") return threads.run(body, { name: parseAndSum.name });
+    // Moved, not copied: a structured clone of the array would cost more than the sum.
+    const numbers = integers(body);
+    return threads.run(numbers, { name: sum.name, transferList: [numbers.buffer] });
+  };
   return {
     async add(body) {
-      // A small body lies in a buffer that others use, too; what is moved has to be our own.
-      const bytes = new Uint8Array(body);
-      const outcome = (await threads.run(bytes, {
-        name: parseAndSum.name,
-        transferList: [bytes.buffer],
-      })) as ReturnType<typeof parseAndSum>;
-      if ("total" in outcome) return outcome.total;
-      throw outcome.status === 400 ? new BadRequest() : new Unprocessable();
+      try {
+        return (await total(body)) as number;
+      } catch (error) {
+        // JavaScript's own errors pass the border between threads with their class.
+        if (error instanceof SyntaxError) throw new BadRequest();
+        if (error instanceof RangeError) throw new Unprocessable();
+        throw error;
+      }
     },
-    close,
+    close: async () => threads?.destroy(),
   };
 }

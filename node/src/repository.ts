@@ -3,18 +3,33 @@
 import type { Config } from "./config.ts";
 import type { Connection, Database } from "./database.ts";
 import { NotFound, Unauthorized } from "./errors.ts";
-import type { Dashboard, Recipe } from "./models.ts";
-import { type EventRow, type NoteRow, type ReactionRow, type RecipeRow, event, note, owner } from "./rows.ts";
+import type { Dashboard, Person, Reaction, Recipe } from "./models.ts";
 
-type Ingredient = Extract<Recipe["ingredients"][number], { kind: "ingredient" }>;
-type Section = Extract<Recipe["ingredients"][number], { kind: "section" }>;
+type Ingredient = Recipe["ingredients"][number];
+type Event = Recipe["timeline"][number];
+
+/** Content type 1 is a user, 20 a team; the schema of the database allows no other. */
+interface RecipeRow extends Omit<Recipe, "owner" | "ingredients" | "steps" | "timeline"> {
+  readonly object_id: number;
+  readonly content_type_id: 1 | 20;
+}
+
+/** The editor comes from an outer join: all of it or nothing. */
+interface NoteRow extends Omit<Event, "kind"> {
+  readonly author_id: number;
+  readonly author_email: string;
+  readonly author_name: string | null;
+  readonly editor_id: number | null;
+  readonly editor_email: string;
+  readonly editor_name: string | null;
+}
 
 /** One method for each use case. */
 export class Repository {
   readonly #database: Database;
   readonly #setsTimeZone: boolean;
 
-  constructor(database: Database, timeZone: Config["timeZone"]) {
+  constructor(database: Database, timeZone: Config["DB_TIME_ZONE"]) {
     this.#database = database;
     this.#setsTimeZone = timeZone === "request";
   }
@@ -23,7 +38,7 @@ export class Repository {
   async randomRecipe(sessionKey: string): Promise<Recipe> {
     return this.#database.use(async (connection) => {
       const user = await this.#sessionUser(connection, sessionKey);
-      return completed(connection, await connection.query<RecipeRow>("recipe_random", [user]));
+      return completed(connection, await connection.query<RecipeRow>("recipe_random", user));
     });
   }
 
@@ -31,7 +46,7 @@ export class Repository {
   async recipe(sessionKey: string, id: number): Promise<Recipe> {
     return this.#database.use(async (connection) => {
       const user = await this.#sessionUser(connection, sessionKey);
-      return completed(connection, await connection.query<RecipeRow>("recipe_by_id", [user, id]));
+      return completed(connection, await connection.query<RecipeRow>("recipe_by_id", user, id));
     });
   }
 
@@ -40,9 +55,9 @@ export class Repository {
     return this.#database.use(async (connection) => {
       const user = await this.#sessionUser(connection, sessionKey);
       return connection.transaction(async () => {
-        const [inserted] = await connection.query<{ id: number }>("note_insert", [user, recipeId, text]);
+        const [inserted] = await connection.query<{ id: number }>("note_insert", user, recipeId, text);
         if (inserted === undefined) throw new NotFound();
-        await connection.query("event_insert", [user, recipeId]);
+        await connection.query("event_insert", user, recipeId);
         return inserted.id;
       });
     });
@@ -55,7 +70,7 @@ export class Repository {
   async dashboard(sessionKey: string): Promise<Dashboard> {
     const user = await this.#database.use((connection) => this.#sessionUser(connection, sessionKey));
     const read = <Row extends object>(name: `dashboard_${"recipes" | "teams" | "notes" | "events"}`) =>
-      this.#database.use((connection) => connection.query<Row>(name, [user]));
+      this.#database.use((connection) => connection.query<Row>(name, user));
     const [recipes, teams, notes, events] = await Promise.all([
       read<Dashboard["recipes"][number]>("dashboard_recipes"),
       read<Dashboard["teams"][number]>("dashboard_teams"),
@@ -68,42 +83,44 @@ export class Repository {
   /** The session's user, with which every request begins. */
   async #sessionUser(connection: Connection, key: string): Promise<number> {
     if (this.#setsTimeZone) await connection.command("SET TIME ZONE 'UTC'");
-    const [session] = await connection.query<{ user_id: number }>("session", [key]);
+    const [session] = await connection.query<{ user_id: number }>("session", key);
     if (session === undefined) throw new Unauthorized();
     return session.user_id;
   }
 }
 
-/** Adds the parts: six statements, one after the other. */
+/** Adds the parts: six statements, one after the other. The schema takes what it knows of each. */
 async function completed(connection: Connection, [row]: readonly RecipeRow[]): Promise<Recipe> {
   if (row === undefined) throw new NotFound();
-  const id = [row.id];
-  const ingredients = await connection.query<Omit<Ingredient, "kind">>("ingredients", id);
-  const steps = await connection.query<Recipe["steps"][number]>("steps", id);
-  const sections = await connection.query<Omit<Section, "kind">>("sections", id);
-  const notes = await connection.query<NoteRow>("notes", id);
-  const reactions = await connection.query<ReactionRow>("reactions", id);
-  const events = await connection.query<EventRow>("timeline_events", id);
+  const ingredients = await connection.query<Omit<Ingredient, "kind">>("ingredients", row.id);
+  const steps = await connection.query<Recipe["steps"][number]>("steps", row.id);
+  const sections = await connection.query<Omit<Ingredient, "kind">>("sections", row.id);
+  const notes = await connection.query<NoteRow>("notes", row.id);
+  const reactions = await connection.query<Reaction & { note_id: number }>("reactions", row.id);
+  const events = await connection.query<Omit<Event, "kind">>("timeline_events", row.id);
 
   const reactionsOf = Map.groupBy(reactions, (reaction) => reaction.note_id);
   return {
-    id: row.id,
-    name: row.name,
-    author: row.author,
-    source: row.source,
-    time: row.time,
-    servings: row.servings,
-    edits: row.edits,
-    created: row.created,
-    modified: row.modified,
-    archived_at: row.archived_at,
-    tags: row.tags,
-    owner: owner(row),
+    ...row,
+    owner: { kind: row.content_type_id === 1 ? "user" : "team", id: row.object_id },
     ingredients: [
       ...ingredients.map((ingredient) => ({ kind: "ingredient" as const, ...ingredient })),
       ...sections.map((section) => ({ kind: "section" as const, ...section })),
     ],
     steps,
-    timeline: [...notes.map((row) => note(row, reactionsOf.get(row.id) ?? [])), ...events.map(event)],
+    timeline: [
+      ...notes.map((note) => ({
+        kind: "note" as const,
+        ...note,
+        created_by: { id: note.author_id, email: note.author_email, name: note.author_name },
+        last_modified_by: editor(note),
+        reactions: reactionsOf.get(note.id) ?? [],
+      })),
+      ...events.map((event) => ({ kind: "event" as const, ...event })),
+    ],
   };
+}
+
+function editor({ editor_id: id, editor_email: email, editor_name: name }: NoteRow): Person | null {
+  return id === null ? null : { id, email, name };
 }

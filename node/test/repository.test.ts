@@ -78,8 +78,8 @@ test("a recipe is eight statements and its parts are in order", async () => {
   );
   const [first, second] = recipe.timeline;
   assert.ok(first?.kind === "note" && second?.kind === "note");
-  assert.deepEqual([first.last_modified_by, first.reactions.length], [null, 0]);
-  assert.deepEqual([second.last_modified_by?.id, second.reactions[0]?.id], [2, 6]);
+  assert.deepEqual([first.last_modified_by, first.reactions?.length], [null, 0]);
+  assert.deepEqual([second.last_modified_by?.id, second.reactions?.[0]?.id], [2, 6]);
   const parts = ["ingredients", "steps", "sections", "notes", "reactions", "timeline_events"];
   assert.deepEqual(log, ["session", "recipe_by_id", ...parts]);
 });

@@ -9,33 +9,30 @@ use async_std::io::prelude::BufReadExt;
 use async_std::task;
 
 use super::blocking::named;
-use super::{Stop, Work, sum_in_turn};
-use crate::lines::{LINE_BYTES, has_fields};
+use super::{Reading, Stop, Work, in_place, sum_in_turn};
 
 /// How many threads its runtime has, which is started by its first task.
 pub(crate) const THREADS_VARIABLE: &str = "ASYNC_STD_THREAD_COUNT";
 
-async fn count(path: PathBuf, buffer_bytes: usize) -> io::Result<u64> {
-    read(&path, buffer_bytes)
+async fn count(path: PathBuf, reading: Reading) -> io::Result<u64> {
+    read(&path, reading)
         .await
         .map_err(|error| named(&path, &error))
 }
 
-async fn read(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
+async fn read(path: &Path, reading: Reading) -> io::Result<u64> {
     let file = File::open(path).await?;
-    let mut reader = BufReader::with_capacity(buffer_bytes, file);
-    let mut line = Vec::with_capacity(LINE_BYTES);
-    let mut count = 0;
-    while reader.read_until(b'\n', &mut line).await? > 0 {
-        count += u64::from(has_fields(&line));
-        line.clear();
+    let mut reader = BufReader::with_capacity(reading.buffer_bytes, file);
+    if reading.in_place {
+        in_place(reader).await
+    } else {
+        count_lines!(reader)
     }
-    Ok(count)
 }
 
 pub(super) fn one_task(work: &Work) -> Result<u64, Stop> {
     let files = work.files.iter().cloned();
-    let counts = files.map(|path| count(path, work.buffer_bytes));
+    let counts = files.map(|path| count(path, work.reading));
     Ok(task::block_on(sum_in_turn(counts))?)
 }
 
@@ -43,7 +40,7 @@ pub(super) fn tasks(work: &Work) -> Result<u64, Stop> {
     let counted = task::block_on(async {
         let files = work.files.iter().cloned();
         let tasks: Vec<_> = files
-            .map(|path| task::spawn(count(path, work.buffer_bytes)))
+            .map(|path| task::spawn(count(path, work.reading)))
             .collect();
         sum_in_turn(tasks).await
     });

@@ -9,12 +9,17 @@ use std::thread;
 use rayon::prelude::*;
 use threadpool::ThreadPool;
 
-use super::{Stop, Work};
+use super::{Reading, Stop, Work};
 use crate::lines;
 
-fn count(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
-    let counted = File::open(path)
-        .and_then(|file| lines::count(BufReader::with_capacity(buffer_bytes, file)));
+fn count(path: &Path, reading: Reading) -> io::Result<u64> {
+    let counted = File::open(path).and_then(|file| {
+        let reader = BufReader::with_capacity(reading.buffer_bytes, file);
+        match reading.in_place {
+            true => lines::count_in_place(reader),
+            false => lines::count(reader),
+        }
+    });
     counted.map_err(|error| named(path, &error))
 }
 
@@ -24,7 +29,7 @@ pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
 }
 
 pub(super) fn one_thread(work: &Work) -> Result<u64, Stop> {
-    let counts = work.files.iter().map(|path| count(path, work.buffer_bytes));
+    let counts = work.files.iter().map(|path| count(path, work.reading));
     Ok(counts.sum::<io::Result<u64>>()?)
 }
 
@@ -33,7 +38,7 @@ pub(super) fn thread_per_file(work: &Work) -> Result<u64, Stop> {
         let running: Vec<_> = work
             .files
             .iter()
-            .map(|path| scope.spawn(|| count(path, work.buffer_bytes)))
+            .map(|path| scope.spawn(|| count(path, work.reading)))
             .collect();
         running
             .into_iter()
@@ -50,10 +55,10 @@ pub(super) fn thread_pool(work: &Work) -> Result<u64, Stop> {
     let pool = ThreadPool::new(work.threads);
     let (counted, counts) = mpsc::channel();
     for path in &work.files {
-        let (path, counted, buffer_bytes) = (path.clone(), counted.clone(), work.buffer_bytes);
+        let (path, counted, reading) = (path.clone(), counted.clone(), work.reading);
         pool.execute(move || {
             // Nobody listens any more once a file has failed.
-            let _ = counted.send(count(&path, buffer_bytes));
+            let _ = counted.send(count(&path, reading));
         });
     }
     drop(counted);
@@ -68,7 +73,7 @@ pub(super) fn rayon(work: &Work) -> Result<u64, Stop> {
     let counted = pool.install(|| {
         work.files
             .par_iter()
-            .map(|path| count(path, work.buffer_bytes))
+            .map(|path| count(path, work.reading))
             .sum::<io::Result<u64>>()
     });
     Ok(counted?)

@@ -13,7 +13,6 @@ use nix::errno::Errno;
 
 use super::blocking::{joined, named};
 use super::{Stop, Work};
-use crate::lines::Lines;
 
 /// 2: for nobody; 1: for a group; 0: for all.
 const DISABLED: &str = "/proc/sys/kernel/io_uring_disabled";
@@ -28,16 +27,7 @@ async fn count(path: PathBuf, buffer_bytes: usize) -> io::Result<u64> {
 async fn read(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
     let file = File::open(path).await?;
     let mut reader = BufReader::with_capacity(buffer_bytes, Cursor::new(file));
-    let mut lines = Lines::default();
-    loop {
-        let block = reader.fill_buf().await?;
-        if block.is_empty() {
-            return Ok(lines.finish());
-        }
-        lines.add(block);
-        let used = block.len();
-        reader.consume(used);
-    }
+    count_in_place!(reader)
 }
 
 /// A ring with a task for each of the files.
@@ -60,7 +50,7 @@ fn ring(files: Vec<PathBuf>, buffer_bytes: usize) -> Result<u64, Stop> {
 }
 
 pub(super) fn one_thread(work: &Work) -> Result<u64, Stop> {
-    ring(work.files.clone(), work.buffer_bytes)
+    ring(work.files.clone(), work.reading.buffer_bytes)
 }
 
 pub(super) fn thread_per_cpu(work: &Work) -> Result<u64, Stop> {
@@ -76,7 +66,7 @@ pub(super) fn thread_per_cpu(work: &Work) -> Result<u64, Stop> {
         let running: Vec<_> = (0..work.threads)
             .map(|of| {
                 let files = share(of);
-                scope.spawn(move || ring(files, work.buffer_bytes))
+                scope.spawn(move || ring(files, work.reading.buffer_bytes))
             })
             .collect();
         running

@@ -9,30 +9,27 @@ use smol::io::{AsyncBufReadExt, BufReader};
 use smol::{Executor, channel, future};
 
 use super::blocking::named;
-use super::{Stop, Work, sum_in_turn};
-use crate::lines::{LINE_BYTES, has_fields};
+use super::{Reading, Stop, Work, in_place, sum_in_turn};
 
-async fn count(path: PathBuf, buffer_bytes: usize) -> io::Result<u64> {
-    read(&path, buffer_bytes)
+async fn count(path: PathBuf, reading: Reading) -> io::Result<u64> {
+    read(&path, reading)
         .await
         .map_err(|error| named(&path, &error))
 }
 
-async fn read(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
+async fn read(path: &Path, reading: Reading) -> io::Result<u64> {
     let file = File::open(path).await?;
-    let mut reader = BufReader::with_capacity(buffer_bytes, file);
-    let mut line = Vec::with_capacity(LINE_BYTES);
-    let mut count = 0;
-    while reader.read_until(b'\n', &mut line).await? > 0 {
-        count += u64::from(has_fields(&line));
-        line.clear();
+    let mut reader = BufReader::with_capacity(reading.buffer_bytes, file);
+    if reading.in_place {
+        in_place(reader).await
+    } else {
+        count_lines!(reader)
     }
-    Ok(count)
 }
 
 pub(super) fn one_task(work: &Work) -> Result<u64, Stop> {
     let files = work.files.iter().cloned();
-    let counts = files.map(|path| count(path, work.buffer_bytes));
+    let counts = files.map(|path| count(path, work.reading));
     Ok(future::block_on(sum_in_turn(counts))?)
 }
 
@@ -46,7 +43,7 @@ pub(super) fn tasks(work: &Work) -> Result<u64, Stop> {
         }
         let files = work.files.iter().cloned();
         let tasks: Vec<_> = files
-            .map(|path| executor.spawn(count(path, work.buffer_bytes)))
+            .map(|path| executor.spawn(count(path, work.reading)))
             .collect();
         let counted = future::block_on(sum_in_turn(tasks));
         drop(done);

@@ -12,51 +12,23 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinSet, LocalSet};
 
 use super::blocking::named;
-use super::{Stop, Work};
-use crate::lines::{LINE_BYTES, Lines, has_fields};
+use super::{Reading, Stop, Work};
 
-async fn count(path: PathBuf, buffer_bytes: usize) -> io::Result<u64> {
-    read(&path, buffer_bytes)
+async fn count(path: PathBuf, reading: Reading) -> io::Result<u64> {
+    read(&path, reading)
         .await
         .map_err(|error| named(&path, &error))
 }
 
-async fn open(path: &Path, buffer_bytes: usize) -> io::Result<BufReader<File>> {
+async fn read(path: &Path, reading: Reading) -> io::Result<u64> {
     let mut file = File::open(path).await?;
     // Its own buffer, from which ours is filled: 2 MiB at the most by default.
-    file.set_max_buf_size(buffer_bytes);
-    Ok(BufReader::with_capacity(buffer_bytes, file))
-}
-
-async fn read(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
-    let mut reader = open(path, buffer_bytes).await?;
-    let mut line = Vec::with_capacity(LINE_BYTES);
-    let mut count = 0;
-    while reader.read_until(b'\n', &mut line).await? > 0 {
-        count += u64::from(has_fields(&line));
-        line.clear();
-    }
-    Ok(count)
-}
-
-/// The same without a future and a copy for each line: the lines are counted where they lie.
-async fn count_in_place(path: PathBuf, buffer_bytes: usize) -> io::Result<u64> {
-    read_in_place(&path, buffer_bytes)
-        .await
-        .map_err(|error| named(&path, &error))
-}
-
-async fn read_in_place(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
-    let mut reader = open(path, buffer_bytes).await?;
-    let mut lines = Lines::default();
-    loop {
-        let block = reader.fill_buf().await?;
-        if block.is_empty() {
-            return Ok(lines.finish());
-        }
-        lines.add(block);
-        let used = block.len();
-        reader.consume(used);
+    file.set_max_buf_size(reading.buffer_bytes);
+    let mut reader = BufReader::with_capacity(reading.buffer_bytes, file);
+    if reading.in_place {
+        count_in_place!(reader)
+    } else {
+        count_lines!(reader)
     }
 }
 
@@ -87,18 +59,7 @@ pub(super) fn tasks(work: &Work) -> Result<u64, Stop> {
     let counted = many_threads(work)?.block_on(async {
         let mut tasks = JoinSet::new();
         for path in work.files.iter().cloned() {
-            tasks.spawn(count(path, work.buffer_bytes));
-        }
-        sum(tasks).await
-    });
-    Ok(counted?)
-}
-
-pub(super) fn tasks_in_place(work: &Work) -> Result<u64, Stop> {
-    let counted = many_threads(work)?.block_on(async {
-        let mut tasks = JoinSet::new();
-        for path in work.files.iter().cloned() {
-            tasks.spawn(count_in_place(path, work.buffer_bytes));
+            tasks.spawn(count(path, work.reading));
         }
         sum(tasks).await
     });
@@ -111,9 +72,9 @@ pub(super) fn tasks_with_mutex(work: &Work) -> Result<u64, Stop> {
     many_threads(work)?.block_on(async {
         let mut tasks = JoinSet::new();
         for path in work.files.iter().cloned() {
-            let (total, buffer_bytes) = (Arc::clone(&total), work.buffer_bytes);
+            let (total, reading) = (Arc::clone(&total), work.reading);
             tasks.spawn(async move {
-                let counted = count(path, buffer_bytes).await?;
+                let counted = count(path, reading).await?;
                 *total.lock().unwrap_or_else(PoisonError::into_inner) += counted;
                 Ok(())
             });
@@ -129,7 +90,7 @@ pub(super) fn local(work: &Work) -> Result<u64, Stop> {
     let counted = LocalSet::new().block_on(&runtime, async {
         let mut tasks = JoinSet::new();
         for path in work.files.iter().cloned() {
-            tasks.spawn_local(count(path, work.buffer_bytes));
+            tasks.spawn_local(count(path, work.reading));
         }
         sum(tasks).await
     });
@@ -142,9 +103,9 @@ pub(super) fn local_with_cell(work: &Work) -> Result<u64, Stop> {
     LocalSet::new().block_on(&runtime, async {
         let mut tasks = JoinSet::new();
         for path in work.files.iter().cloned() {
-            let (total, buffer_bytes) = (Rc::clone(&total), work.buffer_bytes);
+            let (total, reading) = (Rc::clone(&total), work.reading);
             tasks.spawn_local(async move {
-                let counted = count(path, buffer_bytes).await?;
+                let counted = count(path, reading).await?;
                 *total.borrow_mut() += counted;
                 Ok(())
             });

@@ -62,8 +62,7 @@ app.get("/api/v1/recipes", async (request, reply) => {
         ...events.map((row) => ({ kind: "event", ...row })),
       ],
     });
-    // As bytes: Fastify adds a charset to JSON that is text, and the contract has none.
-    return reply.type("application/json").send(Buffer.from(body));
+    return reply.type("application/json").send(body);
   } finally {
     client.release();
   }

@@ -1,7 +1,7 @@
-"""The questions to the program in `file-io/`, and its answer (`asynctest --json`). Pure."""
+"""The questions to the program in `file-io/`, and its answer. Pure."""
 
-import hashlib
-from collections.abc import Collection, Sequence
+import random
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -15,6 +15,8 @@ PROGRAM = "file-io"
 """The implementation of the variants; the folder of the program."""
 BUSY = 0.85
 """From this share of a CPU, or of all, it was the limit."""
+LOOPS = ("loop-one", "loop-all")
+"""The yardsticks."""
 NANOS_DIGITS = 19
 SPARE = 1.05
 """Space that a file system needs for itself."""
@@ -47,28 +49,18 @@ class Case(BaseModel):
         """Seconds of a start that counts in so many ways."""
         return CONTAINER_S + self.lines * (MADE_NS + COUNTED_NS * ways) / 1e9
 
-    def seed(self, seed: int, block: int) -> int:
-        """The seed of the order within one container: another one each time, fixed by the study's."""
-        return int.from_bytes(hashlib.sha256(f"{seed} {block} {self.name}".encode()).digest()[:4])
-
-    def arguments(self, ways: Sequence[str], seed: int) -> list[str]:
-        """Arguments of asynctest, after the folder."""
-        return [
-            str(self.files),
-            str(self.lines),
-            *("--only", ",".join(ways)),
-            *("--buffer-size", str(self.buffer_bytes)),
-            *("--cache", self.cache),
-            *("--repeats", "1"),
-            *("--seed", str(seed)),
-            "--json",
-        ]
+    def arguments(self, ways: Iterable[str], seed: str) -> list[str]:
+        """Arguments of asynctest, after the folder: the ways and both yardsticks, in an order that the seed fixes."""
+        order = sorted({*ways, *LOOPS})
+        random.Random(f"{seed} {self.name}").shuffle(order)
+        sizes = ["--buffer-size", str(self.buffer_bytes)]
+        return [str(self.files), str(self.lines), "--only", ",".join(order), *sizes, "--cache", self.cache]
 
 
 class WaySettings(Case):
     """The settings of a variant: a way of counting, and what it counts."""
 
-    way: Annotated[str, Field(pattern=r"^(test[0-9]{2}|loop-(one|all))$")]
+    way: Annotated[str, Field(pattern=r"^(test[0-9]{2}(-in-place)?|loop-(one|all))$")]
     """As `asynctest --help` names it."""
 
     @property
@@ -119,7 +111,7 @@ class Measurement(_Printed):
 class Document(_Printed):
     """The output of asynctest."""
 
-    schema_version: Literal[1]
+    schema_version: Literal[1, 2]
     asked: Asking
     made_s: float
     took_s: float

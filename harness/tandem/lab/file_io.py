@@ -170,7 +170,7 @@ class FileIoLab:
         self.view.phase(f"{case.files} files, {case.lines:,} lines, {case.cache}", spec.expected_s)
         began, cpu = time.monotonic(), self.host.read_cpu()
         try:
-            text = self._container.run(case.arguments(ways, case.seed(self.work.request.seed, spec.block)))
+            text = self._container.run(case.arguments(ways, f"{self.work.request.seed} {spec.block}"))
             (folder / DOCUMENT).write_text(text)
             found = file_io.read(text)
         except (TandemError, OSError) as error:

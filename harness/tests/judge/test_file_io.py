@@ -17,7 +17,7 @@ COLD = Case(files=2, lines=20_000, cache="cold")
 
 @pytest.fixture(scope="module")
 def golden(fixtures: Path) -> dict[str, Any]:
-    """asynctest sample 2 20000 --only test04,test07,test12 --buffer-size 8192 --repeats 1 --seed 5 --threads 2 --json"""
+    """asynctest sample 2 20000 --only test04,test07,test12,loop-one,loop-all --threads 2"""
     found: dict[str, Any] = json.loads((fixtures / "asynctest.json").read_text())
     return found
 
@@ -41,11 +41,19 @@ def changed(golden: dict[str, Any], way: str, **values: Any) -> dict[str, Any]:
 
 def test_what_asynctest_is_asked() -> None:
     settings = {"way": "test07", "files": "2", "lines": "20000", "buffer_bytes": "65536", "cache": "cold"}
-    case = WaySettings.model_validate(settings).case
-    assert " ".join(case.arguments(["test04", "test07"], 7)) == (
-        "2 20000 --only test04,test07 --buffer-size 65536 --cache cold --repeats 1 --seed 7 --json"
-    )
-    assert case.seed(5, 1) == case.seed(5, 1) != case.seed(5, 2) != CASE.seed(5, 2)
+    case, ways = WaySettings.model_validate(settings).case, ["loop-one", *(f"test{n:02}" for n in range(9))]
+    asked = [case.arguments(ways, seed) for seed in ("5 1", "5 1", "5 2")]
+    assert [*asked[0][:3], *asked[0][4:]] == [
+        "2",
+        "20000",
+        "--only",
+        "--buffer-size",
+        "65536",
+        "--cache",
+        "cold",
+    ]
+    assert sorted(asked[0][3].split(",")) == ["loop-all", *sorted(ways)]
+    assert asked[0] == asked[1] != asked[2], "each start has an order of its own"
 
 
 def test_a_real_document(golden: dict[str, Any]) -> None:
@@ -137,7 +145,7 @@ def test_a_hypervisor_that_took_too_much() -> None:
     assert told(disturbance(0.2)) == [("void", "the hypervisor took 20.0% of the CPUs")]
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"schema_version": 2}', "made 1 file"])
+@pytest.mark.parametrize("text", ["", "{}", '{"schema_version": 3}', "made 1 file"])
 def test_something_else_is_no_document(text: str) -> None:
     with pytest.raises(TandemError, match="asynctest's output is not as expected"):
         read(text)
