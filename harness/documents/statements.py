@@ -5,7 +5,7 @@ from typing import Any
 from documents.records import Records
 from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
-from tandem.facts.statement import Draw, Known, defaults_now, draws, key_now
+from tandem.facts.statement import Draw, Key, Known, defaults_now, key_now, newest
 from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
@@ -15,15 +15,16 @@ from tandem.wording import basis_told, expected_told, known_told, metric_told
 
 def _draws(
     records: Records, of: str, to: str, metric: str, scenario: str | None = None, topology: str | None = None
-) -> list[Draw]:
+) -> tuple[list[Draw], Key]:
+    """The draws of a statement, and its key with today's versions."""
     key = key_now(records.statements(), records.catalog(), metric, of, to, scenario, topology)
-    return draws(records.sessions(), key)
+    return newest(records.sessions(), key), key
 
 
 def known(records: Records, of: str, to: str, metric: str, *where: str) -> str:
     """The ratio with what is expected of the next session, and the basis. where: scenario and topology, where they are not
     those of the main statements."""
-    return known_told(together(_draws(records, of, to, metric, *where)))
+    return known_told(together(*_draws(records, of, to, metric, *where)))
 
 
 def statements_table(records: Records) -> str:
@@ -51,7 +52,7 @@ def costs_table(records: Records) -> str:
     to = records.statements().baseline
     rows: list[tuple[float, tuple[str, ...]]] = [(1.0, (f"`{to}`", _spent(records, to), "1", "1", ""))]
     for of in records.catalog().implementations:
-        both = [together(_draws(records, of, to, metric)) for metric in (TOTAL, APP)]
+        both = [together(*_draws(records, of, to, metric)) for metric in (TOTAL, APP)]
         basis = both[0] or both[1]
         if of != to and basis is not None:
             ratios = ("–" if one is None else expected_told(one) for one in both)
@@ -64,13 +65,13 @@ def costs_table(records: Records) -> str:
 
 
 def _spent(records: Records, implementation: str) -> str:
-    """The least and the greatest of the sessions of its present work."""
+    """The least and the greatest of the sessions of its present work; where there is none, of the newest that has one."""
     asked = records.statements()
     catalog = records.catalog()
     version, scenario = catalog.implementation(implementation).version, catalog.scenarios[asked.scenario]
-    defaults = defaults_now(catalog, implementation, asked.placement)
-    found = [
-        one.mean
+    today = version, defaults_now(catalog, implementation, asked.placement)
+    every = [
+        ((program.version, program.effective), one.mean)
         for record in records.sessions()
         if (record.scenario, record.scenario_version) == (asked.scenario, scenario.version)
         and (record.topology, record.placement, record.db_rtt_ms) == (asked.topology, asked.placement, None)
@@ -78,9 +79,10 @@ def _spent(records: Records, implementation: str) -> str:
         if one.metric == TOTAL
         and one.mean is not None
         and (program := record.programs.get(one.variant)) is not None
-        and (program.implementation, program.version, program.effective)
-        == (implementation, version, defaults)
+        and (program.implementation, program.settings) == (implementation, {})
     ]
+    work = today if today in [own for own, _ in every] else every[-1][0] if every else None
+    found = [mean for own, mean in every if own == work]
     if len(found) < 2:
         return f"{found[0]:,.0f}" if found else "–"
     return f"{min(found):,.0f} to {max(found):,.0f}"
@@ -142,8 +144,8 @@ def picture(records: Records) -> str:
 
     found: dict[tuple[str, str, str], tuple[list[Draw], Known]] = {}
     for one in records.statements().statement:
-        own = _draws(records, one.of, one.to, one.metric)
-        if (known := together(own)) is not None:
+        own, key = _draws(records, one.of, one.to, one.metric)
+        if (known := together(own, key)) is not None:
             found[one.of, one.to, one.metric] = own, known
     cpus, metrics = forest.cpu_names(records.sessions()), list(dict.fromkeys(metric for *_, metric in found))
 

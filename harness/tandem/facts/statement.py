@@ -252,6 +252,8 @@ class Known(Part):
     """95 % prediction interval for the ratio that the next session will print; null below two sessions."""
     control_failed: int = 0
     """Sessions whose control failed."""
+    earlier: bool = False
+    """Whether a program has another version or other defaults today, and nobody has measured these yet."""
 
     @property
     def finding(self) -> bool:
@@ -263,7 +265,7 @@ class Known(Part):
         """What it rests on, in words: `9 sessions, 2 CPU models`."""
         sessions = "one session" if self.sessions == 1 else f"{self.sessions} sessions"
         models = "one CPU model" if len(self.models) == 1 else f"{len(self.models)} CPU models"
-        return f"{sessions}, {models}"
+        return f"{sessions}, {models}{', of earlier versions' if self.earlier else ''}"
 
     @property
     def any_machine(self) -> bool:
@@ -293,6 +295,21 @@ def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
 
 DATED = ("scenario_version", "of_version", "to_version", "of_settings", "to_settings")
 """The parts of a key that differ from day to day, where the same is asked for."""
+
+
+def newest(sessions: Sequence[SessionRecord], key: Key) -> list[Draw]:
+    """The draws of a statement in order of time. Where no session has it with today's versions and defaults, those of the
+    versions and defaults that the newest session with the same contrast has."""
+    if found := draws(sessions, key):
+        return found
+    earlier: dict[Key, list[Draw]] = {}
+    for own, found in every_statement(sessions).items():
+        for one, all_ in ((own, found), (own.turned, [Draw(d.session, turned(d.contrast)) for d in found])):
+            programs = found[0].session.programs
+            chosen = any(programs[name].settings for name in (found[0].contrast.of, found[0].contrast.to))
+            if not chosen and one._replace(**{part: getattr(key, part) for part in DATED}) == key:
+                earlier[one] = all_
+    return max(earlier.values(), key=lambda all_: all_[-1].session.started_at, default=[])
 
 
 def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
@@ -363,8 +380,9 @@ def by_model(machines: Sequence[SessionMachine]) -> list[str]:
     return found
 
 
-def known(found: Sequence[Draw]) -> Known | None:
-    """What the draws of a statement say together; None without any.
+def known(found: Sequence[Draw], today: Key | None = None) -> Known | None:
+    """What the draws of a statement say together; None without any. today: the statement with today's versions and defaults,
+    where the draws may be of others.
 
     The mean for each CPU model, the mean over the models with its Student t interval, and the prediction interval over the
     sessions (tandem.analysis.prediction).
@@ -397,6 +415,7 @@ def known(found: Sequence[Draw]) -> Known | None:
             draw.session.control is not None and draw.contrast.metric in draw.session.control.failed
             for draw in found
         ),
+        earlier=today is not None and key_of(found[0].session, found[0].contrast) != today,
     )
 
 

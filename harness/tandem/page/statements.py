@@ -12,10 +12,10 @@ from tandem.facts.statement import (
     Settings,
     Statements,
     defaults_now,
-    draws,
     every_statement,
     key_now,
     known,
+    newest,
     unlike,
 )
 from tandem.page.data import AddedFigure
@@ -55,8 +55,8 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
     for one in statements.statement:
         key = key_now(statements, catalog, one.metric, one.of, one.to)
         taken |= {key, key.turned}
-        found = draws(sessions, key)
-        together = known(found)
+        found = newest(sessions, key)
+        together = known(found, key)
         title = _title(key, catalog)
         main[title] = None
         if together is None:
