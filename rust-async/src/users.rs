@@ -28,27 +28,22 @@ async fn create(State(users): Table, _: Bytes) -> String {
     users.create(UserData).to_string()
 }
 
-async fn read(State(users): Table, Path(id): Path<String>) -> Result<String, Error> {
-    let user = users.read(user_id(&id)?).ok_or(Error::NotFound)?;
+async fn read(State(users): Table, Path(id): Path<usize>) -> Result<String, Error> {
+    let user = users.read(id).ok_or(Error::NotFound)?;
     Ok(user.to_string())
 }
 
-async fn replace(State(users): Table, Path(id): Path<String>, _: Bytes) -> Result<(), Error> {
-    let former = users.replace(user_id(&id)?, UserData);
+async fn replace(State(users): Table, Path(id): Path<usize>, _: Bytes) -> Result<(), Error> {
+    let former = users.replace(id, UserData);
     former.map(|_| ()).ok_or(Error::NotFound)
 }
 
-async fn delete(State(users): Table, Path(id): Path<String>, _: Bytes) -> Result<(), Error> {
-    let former = users.delete(user_id(&id)?);
+async fn delete(State(users): Table, Path(id): Path<usize>, _: Bytes) -> Result<(), Error> {
+    let former = users.delete(id);
     former.map(|_| ()).ok_or(Error::NotFound)
 }
 
 async fn list(State(users): Table) -> String {
     let ids: Vec<_> = users.ids().iter().map(usize::to_string).collect();
     ids.join(",")
-}
-
-/// What is no number is no path of this server.
-fn user_id(text: &str) -> Result<usize, Error> {
-    text.parse().map_err(|_| Error::NotFound)
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use clap::ValueEnum;
 use serde::Deserialize;
@@ -29,10 +28,9 @@ pub(crate) struct Wait {
 
 pub(crate) async fn work(
     State(offload): State<Offload>,
-    wait: Result<Query<Wait>, QueryRejection>,
+    Query(Wait { delay_ms }): Query<Wait>,
     body: Bytes,
 ) -> Result<String, Error> {
-    let Query(Wait { delay_ms }) = wait.map_err(|_| Error::BadRequest)?;
     if delay_ms > 10_000 {
         return Err(Error::BadRequest);
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
@@ -18,7 +17,6 @@ pub(crate) struct Wait {
 }
 
 pub(crate) async fn work(wait: Result<Query<Wait>, QueryRejection>, body: Bytes) -> Result<String, Error> {
-    let Query(Wait { delay_ms }) = wait.map_err(|_| Error::BadRequest)?;
     if delay_ms > 10_000 {
         return Err(Error::BadRequest);
     }
