@@ -22,7 +22,7 @@ const UNAVAILABLE: &str = r#"{"error":"database unavailable"}"#;
 
 fn app(url: &str, setting: &str) -> Router {
     let url = format!("--database-url={url}");
-    let config = Config::parse_from(["rust-sync", &url, "--db-pool-max=1", setting]);
+    let config = Config::parse_from(["rust-sync", &url, setting]);
     let database = Arc::new(Database::new(&config.database));
     // Connections may not be closed within a runtime.
     std::mem::forget(Arc::clone(&database));
