@@ -16,7 +16,7 @@ pub(crate) struct Wait {
     delay_ms: u64,
 }
 
-pub(crate) async fn work(wait: Result<Query<Wait>, QueryRejection>, body: Bytes) -> Result<String, Error> {
+pub(crate) async fn work(Query(Wait { delay_ms }): Query<Wait>, body: Bytes) -> Result<String, Error> {
     if delay_ms > 10_000 {
         return Err(Error::BadRequest);
     }
