@@ -111,7 +111,7 @@ fn router(config: &Config) -> Router {
         .with_state(app)
         .layer(CatchPanicLayer::new());
     match config.server.access_log {
-        true => router.layer(TraceLayer::new_for_http().on_request(()).on_failure(())),
+        true => router.layer(TraceLayer::new_for_http().on_request(()).on_eos(()).on_failure(())),
         false => router,
     }
 }

@@ -76,6 +76,7 @@ async fn refusals_of_ours_are_json() {
     }
     for (request, body, status) in [
         ("GET /api/v1/recipes/x", "", 400),
+        ("GET /api/v1/recipes/0 as k", "", 400),
         ("POST /api/v1/recipes/1/notes as k", "{", 400),
         ("POST /api/v1/recipes/1/notes as k", "{}", 422),
         ("POST /work", "[1,", 400),

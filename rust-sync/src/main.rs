@@ -106,7 +106,7 @@ fn router(config: &Config, database: &Arc<Database>) -> Router {
         .with_state(app)
         .layer(CatchPanicLayer::new());
     match config.server.access_log {
-        true => router.layer(TraceLayer::new_for_http().on_request(()).on_failure(())),
+        true => router.layer(TraceLayer::new_for_http().on_request(()).on_eos(()).on_failure(())),
         false => router,
     }
 }

@@ -11,6 +11,7 @@ use axum_extra::headers::Cookie;
 use common::models::{Dashboard, FromRow, NewNote, NoteCreated, Recipe, RecipeRows};
 use common::queries::{self, Query};
 use postgres::Row;
+use serde::Deserialize;
 
 use crate::App;
 use crate::database::{Connection, Database};
@@ -22,6 +23,19 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v1/recipes/{id}", get(recipe))
         .route("/api/v1/recipes/{id}/notes", post(write_note))
         .route("/api/v1/dashboard", get(dashboard))
+}
+
+/// A number from 1: others are refused before the database is asked.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "i32")]
+struct RecipeId(i32);
+
+impl TryFrom<i32> for RecipeId {
+    type Error = &'static str;
+
+    fn try_from(id: i32) -> Result<Self, Self::Error> {
+        (id > 0).then_some(Self(id)).ok_or("an id is a number from 1")
+    }
 }
 
 type Cookies = Option<TypedHeader<Cookie>>;
@@ -38,7 +52,7 @@ async fn random_recipe(State(database): State<Arc<Database>>, cookies: Cookies) 
 
 async fn recipe(
     State(database): State<Arc<Database>>,
-    Path(id): Path<i32>,
+    Path(RecipeId(id)): Path<RecipeId>,
     cookies: Cookies,
 ) -> Result<Json<Recipe>, Error> {
     let key = session_key(cookies)?;
@@ -68,7 +82,7 @@ fn load(connection: &mut Connection, recipe: &Row) -> Result<Recipe, Error> {
 /// Writes a note and its event, both or neither.
 async fn write_note(
     State(database): State<Arc<Database>>,
-    Path(id): Path<i32>,
+    Path(RecipeId(id)): Path<RecipeId>,
     cookies: Cookies,
     Json(NewNote(text)): Json<NewNote>,
 ) -> Result<(StatusCode, Json<NoteCreated>), Error> {
