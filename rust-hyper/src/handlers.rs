@@ -3,22 +3,23 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use common::bodies;
-use common::errors::{BoxError, Error};
-use common::logging::ACCESS_LOG;
 use common::users::{UserData, Users};
-use common::work::{self, Offload};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response};
 use tokio::time::sleep;
 
-use crate::query;
+use crate::errors::{BoxError, Error};
 use crate::routes::Route;
+use crate::work::Offload;
+use crate::{bodies, query, work};
 
 #[cfg(test)]
 mod tests;
+
+/// The log target of the access log.
+pub(crate) const ACCESS_LOG: &str = "access";
 
 const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
@@ -55,18 +56,12 @@ impl App {
     /// Answers a request, whatever it is, and logs it if that is asked for.
     pub(crate) async fn serve(&self, request: Request<impl RequestBody>) -> Answer {
         if !self.access_log {
-            return self
-                .handle(request)
-                .await
-                .unwrap_or_else(Error::into_answer);
+            return self.handle(request).await.unwrap_or_else(Error::into_answer);
         }
         let started = Instant::now();
         let method = request.method().clone();
         let uri = request.uri().clone();
-        let answer = self
-            .handle(request)
-            .await
-            .unwrap_or_else(Error::into_answer);
+        let answer = self.handle(request).await.unwrap_or_else(Error::into_answer);
         tracing::info!(
             target: ACCESS_LOG,
             "{method} {uri} {} {} us",
@@ -118,21 +113,13 @@ impl App {
         Ok(answer(TEXT, user.to_string()))
     }
 
-    async fn replace_user(
-        &self,
-        id: usize,
-        request: Request<impl RequestBody>,
-    ) -> Result<Answer, Error> {
+    async fn replace_user(&self, id: usize, request: Request<impl RequestBody>) -> Result<Answer, Error> {
         bodies::read(request.into_body()).await?;
         self.users.replace(id, UserData).ok_or(Error::NotFound)?;
         Ok(Answer::default())
     }
 
-    async fn delete_user(
-        &self,
-        id: usize,
-        request: Request<impl RequestBody>,
-    ) -> Result<Answer, Error> {
+    async fn delete_user(&self, id: usize, request: Request<impl RequestBody>) -> Result<Answer, Error> {
         bodies::read(request.into_body()).await?;
         self.users.delete(id).ok_or(Error::NotFound)?;
         Ok(Answer::default())
@@ -155,8 +142,6 @@ fn null(bytes: usize) -> Result<Answer, Error> {
 fn answer(content_type: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(body.into()));
     let content_type = HeaderValue::from_static(content_type);
-    answer
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, content_type);
+    answer.headers_mut().insert(header::CONTENT_TYPE, content_type);
     answer
 }

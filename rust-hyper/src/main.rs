@@ -8,36 +8,47 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod config;
+mod bodies;
+mod errors;
 mod handlers;
+mod json;
 mod query;
 mod routes;
+mod server;
+mod work;
 
 use std::convert::Infallible;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use common::server::{self, Threads};
-use common::{logging, settings};
+use clap::Parser;
+use common::logging;
+use common::settings::{self, ServerSettings};
 use hyper::service::service_fn;
 
-use crate::config::Config;
-use crate::handlers::App;
+use crate::handlers::{ACCESS_LOG, App};
+use crate::work::Offload;
+
+/// The settings of the contract.
+#[derive(Debug, Parser)]
+struct Config {
+    #[command(flatten)]
+    server: ServerSettings,
+
+    /// CPU work that leaves the event loop
+    #[arg(long, env, default_value = "none")]
+    offload: Offload,
+}
 
 fn main() -> ExitCode {
     let config: Config = settings::load();
-    logging::init(&config.server);
-    let threads = Threads {
-        workers: config.runtime.workers,
-        blocking: config.runtime.threads,
-    };
-    let served = server::run(config.server.port, threads, || {
-        let app = Arc::new(App::new(config.runtime.offload, config.server.access_log));
-        service_fn(move |request| {
-            let app = Arc::clone(&app);
-            async move { Ok::<_, Infallible>(app.serve(request).await) }
-        })
+    logging::init(&config.server, ACCESS_LOG);
+    let app = Arc::new(App::new(config.offload, config.server.access_log));
+    let service = service_fn(move |request| {
+        let app = Arc::clone(&app);
+        async move { Ok::<_, Infallible>(app.serve(request).await) }
     });
+    let served = server::run(&config.server, service);
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::errors::Error;
+use crate::errors::Error;
 
 /// The parameter `delay_ms` of the query: digits, from 0 to 10000. Given twice it is none.
 pub(crate) fn delay(query: Option<&str>) -> Result<Duration, Error> {
@@ -13,9 +13,7 @@ pub(crate) fn delay(query: Option<&str>) -> Result<Duration, Error> {
     };
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
-        Ok(milliseconds @ 0..=10_000) if digits && values.next().is_none() => {
-            Ok(Duration::from_millis(milliseconds))
-        }
+        Ok(milliseconds @ 0..=10_000) if digits && values.next().is_none() => Ok(Duration::from_millis(milliseconds)),
         _ => Err(Error::BadRequest),
     }
 }

@@ -1,236 +1,175 @@
-//! The pool: a thread waits until there is a connection.
+//! The pool of connections, and the statements that each connection has prepared.
 
-use std::ops::{Deref, DerefMut};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
-use common::connection::ACQUIRE_TIMEOUT;
-use common::database::{Prepare, TimeZone};
-use common::errors::Error;
-use common::models::PoolUse;
-use parking_lot::{Condvar, Mutex};
-use r2d2::{HandleError, ManageConnection, Pool, PooledConnection};
+use common::queries::Query;
+use common::settings::{DatabaseSettings, Prepare, TimeZone};
+use postgres::types::ToSql;
+use postgres::{Client, Config, GenericClient, NoTls, Row, Statement};
+use r2d2::{ManageConnection, Pool};
+use r2d2_postgres::PostgresConnectionManager;
+use scheduled_thread_pool::ScheduledThreadPool;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
-use crate::blocking::Blocking;
-use crate::config::Config;
-use crate::pool_use::Counters;
+use crate::errors::Error;
 
-#[derive(Debug)]
+type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// How long a request waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
+/// When what was sent is not acknowledged for so long, the connection is lost.
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(3);
+
 pub(crate) struct Database {
-    source: Source,
+    pool: Pool<Manager>,
+    /// The queue for a connection. In r2d2's own, newcomers overtake.
+    places: Arc<Semaphore>,
     reset: bool,
-    time_zone: TimeZone,
-}
-
-#[derive(Debug)]
-enum Source {
-    Pool(Pool<Manager>, Counters),
-    /// For `DB_PERSISTENT=0`, which r2d2 does not know: opened by the thread that needs it.
-    Single(Box<Manager>, Arc<Places>),
 }
 
 impl Database {
-    /// Waits for nothing: the server starts, and answers, without a database.
-    pub(crate) fn new(config: &Config) -> Self {
-        let database = &config.database;
-        let manager = Manager {
-            config: database.database_url.clone(),
-            prepare: config.db_prepare,
-        };
-        let counters = Counters::default();
-        let source = match database.db_persistent {
-            true => Source::Pool(
-                Pool::builder()
-                    .max_size(database.db_pool_max)
-                    .connection_timeout(ACQUIRE_TIMEOUT)
-                    // The pool has a fixed size, so an idle connection would only be replaced.
-                    .idle_timeout(None)
-                    // A ping at each checkout would be a ninth round trip; `acquire` looks at the socket.
-                    .test_on_check_out(false)
-                    .error_handler(Box::new(LogErrors))
-                    .event_handler(Box::new(counters.clone()))
-                    .build_unchecked(manager),
-                counters,
-            ),
-            false => {
-                let places = Places::new(database.db_pool_max);
-                Source::Single(Box::new(manager), Arc::new(places))
-            }
-        };
+    /// The pool opens its connections in the background: the server starts, and answers, without a database.
+    pub(crate) fn new(settings: &DatabaseSettings) -> Self {
+        let size = settings.db_pool_max.get();
+        let mut config = Config::from(settings.database_url.clone());
+        config
+            .connect_timeout(ACQUIRE_TIMEOUT)
+            .tcp_user_timeout(TCP_USER_TIMEOUT);
+        let pool = Pool::builder()
+            .max_size(size.into())
+            .min_idle(Some(if settings.db_persistent { size.into() } else { 0 }))
+            .idle_timeout(None)
+            .connection_timeout(ACQUIRE_TIMEOUT)
+            // A ping at each checkout would be a ninth round trip.
+            .test_on_check_out(false)
+            .thread_pool(Arc::new(ScheduledThreadPool::new(size.into())))
+            .build_unchecked(Manager {
+                opener: PostgresConnectionManager::new(config, NoTls),
+                settings: settings.clone(),
+            });
+        let places = Arc::new(Semaphore::new(size.into()));
         Self {
-            source,
-            reset: database.db_reset && database.db_persistent,
-            time_zone: database.db_time_zone,
+            pool,
+            places,
+            reset: settings.db_reset,
         }
     }
 
-    /// None where there is no pool.
-    pub(crate) fn pool_use(&self) -> Option<PoolUse> {
-        match &self.source {
-            Source::Pool(_, counters) => Some(counters.read()),
-            Source::Single(..) => None,
-        }
+    /// Lends a connection to the work of a request, which blocks a thread.
+    pub(crate) async fn lend<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&mut Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let place = timeout(ACQUIRE_TIMEOUT, Arc::clone(&self.places).acquire_owned()).await;
+        let place = place.map_err(Error::unavailable)?;
+        let result = spawn_blocking(move || {
+            // The connection goes back before its place is free.
+            let _place = place;
+            let mut connection = self.pool.get().map_err(Error::unavailable)?;
+            connection.in_use = true;
+            let result = work(&mut connection);
+            if self.reset {
+                connection.reset()?;
+            }
+            connection.in_use = matches!(result, Err(Error::Unavailable(_) | Error::Internal(_)));
+            result
+        });
+        result.await.map_err(Error::internal)?
+    }
+}
+
+/// A connection, and what it has prepared.
+pub(crate) struct Connection {
+    // Dropped before its statements, which then have nobody left to close them.
+    pub(crate) client: Client,
+    pub(crate) statements: Statements,
+    time_zone: TimeZone,
+    /// Still true when it comes back: its request failed.
+    in_use: bool,
+}
+
+impl Connection {
+    pub(crate) fn query(&mut self, query: &Query, parameters: Parameters<'_>) -> Result<Vec<Row>, Error> {
+        self.statements.query(&mut self.client, query, parameters)
     }
 
-    /// The connection that a request begins with: its time zone may be for the request to set.
-    pub(crate) fn begin(&self) -> Result<Lease, Error> {
-        let mut connection = self.acquire()?;
+    /// Where it is for each request to set.
+    pub(crate) fn set_time_zone(&mut self) -> Result<(), Error> {
         if self.time_zone == TimeZone::Request {
-            connection.set_time_zone()?;
+            self.client.batch_execute("SET TIME ZONE 'UTC'")?;
         }
-        Ok(connection)
-    }
-
-    /// An open connection. Others go back, where they are thrown away.
-    fn acquire(&self) -> Result<Lease, Error> {
-        let deadline = Instant::now() + ACQUIRE_TIMEOUT;
-        loop {
-            let mut lease = self.lease(deadline)?;
-            if lease.is_open() {
-                lease.lend(self.reset);
-                return Ok(lease);
-            }
-        }
-    }
-
-    fn lease(&self, deadline: Instant) -> Result<Lease, Error> {
-        match &self.source {
-            Source::Pool(pool, _) => {
-                let remaining = deadline.saturating_duration_since(Instant::now());
-                let connection = pool.get_timeout(remaining).map_err(Error::unavailable)?;
-                Ok(Lease::Pooled(connection))
-            }
-            Source::Single(manager, places) => {
-                let place = places.take(deadline)?;
-                let connection = manager.connect()?;
-                Ok(Lease::Single {
-                    connection,
-                    _place: place,
-                })
-            }
-        }
-    }
-
-    pub(crate) fn release(&self, mut connection: Lease) {
-        connection.give_back();
-    }
-}
-
-/// A connection that one request has for itself.
-pub(crate) enum Lease {
-    Pooled(PooledConnection<Manager>),
-    Single {
-        // Closed before its place is free.
-        connection: Blocking,
-        _place: Place,
-    },
-}
-
-impl Deref for Lease {
-    type Target = Blocking;
-
-    fn deref(&self) -> &Blocking {
-        match self {
-            Self::Pooled(connection) => connection,
-            Self::Single { connection, .. } => connection,
-        }
-    }
-}
-
-impl DerefMut for Lease {
-    fn deref_mut(&mut self) -> &mut Blocking {
-        match self {
-            Self::Pooled(connection) => connection,
-            Self::Single { connection, .. } => connection,
-        }
-    }
-}
-
-/// How many connections may still be opened.
-#[derive(Debug)]
-struct Places {
-    free: Mutex<u32>,
-    freed: Condvar,
-}
-
-/// The right to have one connection.
-pub(crate) struct Place(Arc<Places>);
-
-impl Places {
-    fn new(number: u32) -> Self {
-        Self {
-            free: Mutex::new(number),
-            freed: Condvar::new(),
-        }
-    }
-
-    fn take(self: &Arc<Self>, deadline: Instant) -> Result<Place, Error> {
-        let mut free = self.free.lock();
-        self.freed
-            .wait_while_until(&mut free, |free| *free == 0, deadline);
-        *free = free
-            .checked_sub(1)
-            .ok_or_else(|| Error::unavailable("no connection in time"))?;
-        Ok(Place(Arc::clone(self)))
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        *self.0.free.lock() += 1;
-        self.0.freed.notify_one();
-    }
-}
-
-/// Opens connections for the pool, on its own threads, and says which of them it may keep.
-#[derive(Debug)]
-pub(crate) struct Manager {
-    config: tokio_postgres::Config,
-    prepare: Prepare,
-}
-
-impl ManageConnection for Manager {
-    type Connection = Blocking;
-    type Error = Error;
-
-    fn connect(&self) -> Result<Blocking, Error> {
-        Blocking::open(&self.config, self.prepare)
-    }
-
-    /// Never asked: there is no test at a checkout.
-    fn is_valid(&self, _: &mut Blocking) -> Result<(), Error> {
         Ok(())
     }
 
-    fn has_broken(&self, connection: &mut Blocking) -> bool {
-        !connection.is_in_order()
+    /// The session loses its prepared statements: they are prepared again when they are used.
+    fn reset(&mut self) -> Result<(), Error> {
+        self.statements.prepared.clear();
+        Ok(self.client.batch_execute("DISCARD ALL")?)
     }
 }
 
-/// The pool opens connections in the background, where nobody would see an error.
-#[derive(Debug)]
-struct LogErrors;
+/// The statements that a connection has prepared, by name.
+pub(crate) struct Statements {
+    prepared: HashMap<&'static str, Statement>,
+    prepare: Prepare,
+}
 
-impl HandleError<Error> for LogErrors {
-    fn handle_error(&self, error: Error) {
-        tracing::warn!("{}", error.chain());
+impl Statements {
+    /// Runs a statement on a connection, or in a transaction, and prepares it first if that is due.
+    pub(crate) fn query(
+        &mut self,
+        client: &mut impl GenericClient,
+        query: &Query,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, Error> {
+        if self.prepare == Prepare::Never {
+            let types = query.types.iter().cloned();
+            let typed: Vec<_> = parameters.iter().copied().zip(types).collect();
+            return Ok(client.query_typed(query.sql, &typed)?);
+        }
+        let statement = match self.prepared.get(query.name) {
+            Some(statement) => statement.clone(),
+            None => client.prepare_typed(query.sql, query.types)?,
+        };
+        if self.prepare == Prepare::Once {
+            self.prepared.insert(query.name, statement.clone());
+        }
+        Ok(client.query(&statement, parameters)?)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Opens connections for the pool, and says which of them it may keep.
+struct Manager {
+    opener: PostgresConnectionManager<NoTls>,
+    settings: DatabaseSettings,
+}
 
-    #[test]
-    fn there_are_as_many_places_as_connections_and_each_comes_back() {
-        let places = Arc::new(Places::new(1));
-        let place = places.take(Instant::now()).ok().unwrap();
-        assert!(
-            places
-                .take(Instant::now() + std::time::Duration::from_millis(5))
-                .is_err()
-        );
-        drop(place);
-        assert!(places.take(Instant::now()).is_ok());
+impl ManageConnection for Manager {
+    type Connection = Connection;
+    type Error = postgres::Error;
+
+    fn connect(&self) -> Result<Connection, postgres::Error> {
+        Ok(Connection {
+            client: self.opener.connect()?,
+            statements: Statements {
+                prepared: HashMap::new(),
+                prepare: self.settings.db_prepare,
+            },
+            time_zone: self.settings.db_time_zone,
+            in_use: false,
+        })
+    }
+
+    /// Never asked: there is no test at a checkout.
+    fn is_valid(&self, _: &mut Connection) -> Result<(), postgres::Error> {
+        Ok(())
+    }
+
+    fn has_broken(&self, connection: &mut Connection) -> bool {
+        connection.in_use || connection.client.is_closed() || !self.settings.db_persistent
     }
 }

@@ -1,63 +1,112 @@
-//! The application, sync. Configured by the environment alone (`--help` lists it).
-//! Its paths are those of `common::routes`.
+//! The application, sync: handlers block threads behind an async front. Configured by the environment alone (`--help` lists it).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod blocking;
-mod config;
 mod database;
-mod executor;
-mod on_threads;
-mod pool_use;
-mod repository;
+mod errors;
+mod recipes;
 #[cfg(test)]
 mod tests;
+mod users;
+mod work;
 
 use std::io;
-use std::process::ExitCode;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 
-use axum::Router;
-use common::server::{self, Threads};
-use common::{logging, routes, settings};
-use hyper_util::service::TowerToHyperService;
+use axum::extract::FromRef;
+use axum::response::Html;
+use axum::routing::{get, post};
+use axum::serve::ListenerExt;
+use axum::{Json, Router};
+use clap::Parser;
+use common::logging;
+use common::settings::{self, DatabaseSettings, ServerSettings};
+use common::users::Users;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::trace::TraceLayer;
 
-use crate::config::Config;
-use crate::on_threads::OnThreads;
-use crate::repository::Repository;
+use crate::database::Database;
+use crate::errors::Error;
 
-fn main() -> ExitCode {
+const INDEX: &str = include_str!("../../contract/golden/index.html");
+
+/// The settings of the contract.
+#[derive(Debug, Parser)]
+struct Config {
+    #[command(flatten)]
+    server: ServerSettings,
+
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+/// What the handlers share.
+#[derive(Clone, FromRef)]
+struct App {
+    database: Arc<Database>,
+    users: Arc<Users>,
+}
+
+fn main() -> io::Result<()> {
     let config: Config = settings::load();
-    logging::init(&config.server);
-    match serve(&config) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tracing::error!("{error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn serve(config: &Config) -> io::Result<()> {
-    let router = router(config)?;
-    let threads = Threads {
-        workers: Some(config.workers),
-        // For name lookups alone, of which there are none here.
-        blocking: 1,
+    logging::init(&config.server, "tower_http");
+    // Each connection is an open file; the soft limit is often 1024.
+    rlimit::increase_nofile_limit(u64::MAX)?;
+    // Connections block while they close, which nothing may do within the runtime: it ends before this one of the owners.
+    let database = Arc::new(Database::new(&config.database));
+    let workers = config.server.workers.get();
+    let mut runtime = match workers {
+        1 => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
     };
-    // A connection to the database blocks while it closes, which nothing may do within the runtime: the last of the
-    // router's owners is here.
-    let service = TowerToHyperService::new(router.clone());
-    let served = server::run(config.server.port, threads, || service);
-    drop(router);
-    served
+    runtime
+        .worker_threads(workers)
+        .max_blocking_threads(config.server.threads.get())
+        .enable_all()
+        .build()?
+        .block_on(serve(&config.server, router(&config, &database)))
 }
 
-/// What may block has a thread; the rest is answered where it was read, however busy those are.
-fn router(config: &Config) -> io::Result<Router> {
-    let threads = OnThreads::start(config.threads)?;
-    Ok(routes::router(
-        Repository::new(config),
-        |handler| handler.route_layer(threads.clone()),
-        config.server.access_log,
-    ))
+async fn serve(settings: &ServerSettings, router: Router) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let address = (Ipv4Addr::UNSPECIFIED, settings.port.get());
+    let listener = TcpListener::bind(address).await?.tap_io(|stream| {
+        // Small answers must not wait for the client's acknowledgement. It fails where the client has gone.
+        let _ = stream.set_nodelay(true);
+    });
+    tracing::info!("listening on port {}", settings.port);
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move {
+            terminate.recv().await;
+        })
+        .await
+}
+
+fn router(config: &Config, database: &Arc<Database>) -> Router {
+    let app = App {
+        database: Arc::clone(database),
+        users: Arc::default(),
+    };
+    let index = get(async || Html(INDEX));
+    let router = Router::new()
+        .route("/healthz", get(async || Json(json!({ "status": "ok" }))))
+        .route("/", index.clone())
+        .route("/index.html", index.clone())
+        .route("/index.htm", index)
+        .route("/work", post(work::work))
+        .merge(users::routes())
+        .merge(recipes::routes())
+        .fallback(async || Error::NotFound)
+        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+        .with_state(app)
+        .layer(CatchPanicLayer::new());
+    match config.server.access_log {
+        true => router.layer(TraceLayer::new_for_http().on_request(()).on_eos(()).on_failure(())),
+        false => router,
+    }
 }

@@ -1,30 +1,12 @@
-//! What the Rust implementations share: everything that is no matter of their model.
+//! What the Rust programs share, whatever their stack: settings, logs, the table of users; with the feature `database` the
+//! statements of the contract and the bodies of the API.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-#[cfg(feature = "application")]
-pub mod application;
-pub mod bodies;
-#[cfg(feature = "application")]
-pub mod connection;
-#[cfg(feature = "application")]
-pub mod database;
-pub mod errors;
-#[cfg(feature = "application")]
-pub mod extractors;
-#[cfg(feature = "application")]
-mod handlers;
-pub mod json;
 pub mod logging;
-#[cfg(feature = "application")]
+#[cfg(feature = "database")]
 pub mod models;
-#[cfg(feature = "application")]
+#[cfg(feature = "database")]
 pub mod queries;
-#[cfg(feature = "application")]
-pub mod routes;
-#[cfg(feature = "application")]
-pub mod rows;
-pub mod server;
 pub mod settings;
 pub mod users;
-pub mod work;

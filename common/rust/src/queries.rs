@@ -2,80 +2,43 @@
 
 use tokio_postgres::types::Type;
 
-#[derive(Clone, Copy, Debug)]
-pub enum Query {
-    Session,
-    RecipeRandom,
-    RecipeById,
-    Ingredients,
-    Steps,
-    Sections,
-    Notes,
-    Reactions,
-    TimelineEvents,
-    NoteInsert,
-    EventInsert,
-    DashboardRecipes,
-    DashboardTeams,
-    DashboardNotes,
-    DashboardEvents,
+/// A statement. The types of its parameters are stated, so that it can run in one round trip without being prepared.
+#[derive(Debug)]
+pub struct Query {
+    pub name: &'static str,
+    pub sql: &'static str,
+    pub types: &'static [Type],
 }
 
-macro_rules! contract {
-    ($name:literal) => {
-        include_str!(concat!("../../../contract/sql/queries/", $name, ".sql"))
+macro_rules! queries {
+    ($($constant:ident = $name:literal ($($type:ident),*);)*) => {
+        $(pub static $constant: Query = Query {
+            name: $name,
+            sql: include_str!(concat!("../../../contract/sql/queries/", $name, ".sql")),
+            types: &[$(Type::$type),*],
+        };)*
+
+        #[cfg(test)]
+        static ALL: &[&Query] = &[$(&$constant),*];
     };
 }
 
-impl Query {
-    /// In the order of the variants.
-    pub const ALL: [Self; 15] = [
-        Self::Session,
-        Self::RecipeRandom,
-        Self::RecipeById,
-        Self::Ingredients,
-        Self::Steps,
-        Self::Sections,
-        Self::Notes,
-        Self::Reactions,
-        Self::TimelineEvents,
-        Self::NoteInsert,
-        Self::EventInsert,
-        Self::DashboardRecipes,
-        Self::DashboardTeams,
-        Self::DashboardNotes,
-        Self::DashboardEvents,
-    ];
-
-    pub fn sql(self) -> &'static str {
-        match self {
-            Self::Session => contract!("session"),
-            Self::RecipeRandom => contract!("recipe_random"),
-            Self::RecipeById => contract!("recipe_by_id"),
-            Self::Ingredients => contract!("ingredients"),
-            Self::Steps => contract!("steps"),
-            Self::Sections => contract!("sections"),
-            Self::Notes => contract!("notes"),
-            Self::Reactions => contract!("reactions"),
-            Self::TimelineEvents => contract!("timeline_events"),
-            Self::NoteInsert => contract!("note_insert"),
-            Self::EventInsert => contract!("event_insert"),
-            Self::DashboardRecipes => contract!("dashboard_recipes"),
-            Self::DashboardTeams => contract!("dashboard_teams"),
-            Self::DashboardNotes => contract!("dashboard_notes"),
-            Self::DashboardEvents => contract!("dashboard_events"),
-        }
-    }
-
-    /// Stated, so that a statement that is not prepared needs no round trip to ask for them.
-    pub fn parameter_types(self) -> &'static [Type] {
-        match self {
-            Self::Session => const { &[Type::TEXT] },
-            Self::RecipeById | Self::EventInsert => const { &[Type::INT4, Type::INT4] },
-            Self::NoteInsert => const { &[Type::INT4, Type::INT4, Type::TEXT] },
-            _ => const { &[Type::INT4] },
-        }
-    }
+queries! {
+    SESSION = "session" (TEXT);
+    RECIPE_RANDOM = "recipe_random" (INT4);
+    RECIPE_BY_ID = "recipe_by_id" (INT4, INT4);
+    INGREDIENTS = "ingredients" (INT4);
+    STEPS = "steps" (INT4);
+    SECTIONS = "sections" (INT4);
+    NOTES = "notes" (INT4);
+    REACTIONS = "reactions" (INT4);
+    TIMELINE_EVENTS = "timeline_events" (INT4);
+    NOTE_INSERT = "note_insert" (INT4, INT4, TEXT);
+    EVENT_INSERT = "event_insert" (INT4, INT4);
+    DASHBOARD_RECIPES = "dashboard_recipes" (INT4);
+    DASHBOARD_TEAMS = "dashboard_teams" (INT4);
+    DASHBOARD_NOTES = "dashboard_notes" (INT4);
+    DASHBOARD_EVENTS = "dashboard_events" (INT4);
 }
 
 #[cfg(test)]
@@ -83,21 +46,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_its_own_index() {
-        for (index, query) in Query::ALL.into_iter().enumerate() {
-            assert_eq!(query as usize, index);
-        }
-    }
-
-    #[test]
     fn every_parameter_has_a_type() {
-        for query in Query::ALL {
-            let count = query.parameter_types().len();
-            assert!(query.sql().contains(&format!("${count}")), "{query:?}");
-            assert!(
-                !query.sql().contains(&format!("${}", count + 1)),
-                "{query:?}"
-            );
+        for Query { name, sql, types } in ALL {
+            let count = types.len();
+            assert!(sql.contains(&format!("${count}")), "{name}");
+            assert!(!sql.contains(&format!("${}", count + 1)), "{name}");
         }
     }
 }

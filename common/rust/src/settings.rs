@@ -1,156 +1,170 @@
 //! The settings of the contract, read from the environment.
 
-use std::error::Error as _;
-use std::fmt::Display;
-use std::ops::RangeInclusive;
-use std::str::FromStr;
-use std::{env, process};
+use std::env;
+use std::num::{NonZeroU16, NonZeroUsize};
+use std::thread::available_parallelism;
 
+use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, CommandFactory, FromArgMatches};
+use clap::{ArgAction, Args, Parser, ValueEnum};
 use tracing::Level;
 
-use crate::work::Offload;
-
-/// Of every server.
-#[derive(Args, Debug)]
+/// Settings of every server.
+#[derive(Args, Clone, Debug)]
 pub struct ServerSettings {
     /// TCP port to listen on, on all interfaces
-    #[arg(long, env, default_value = "8080", value_parser = port)]
-    pub port: u16,
+    #[arg(long, env, default_value = "8080")]
+    pub port: NonZeroU16,
 
     /// Least severe message that is logged: debug, info, warn or error
-    #[arg(long, env, default_value = "warn", value_parser = log_level)]
+    #[arg(long, env, default_value = "warn")]
     pub log_level: Level,
 
     /// 1 writes one line per request to standard output
-    #[arg(long, env, default_value = "0", value_parser = switch, action = clap::ArgAction::Set)]
+    #[arg(long, env, default_value = "0", value_parser = BoolishValueParser::new(), action = ArgAction::Set)]
     pub access_log: bool,
+
+    /// Threads that serve HTTP, 1 being the single-threaded runtime
+    #[arg(long, env, default_value_t = available_parallelism().unwrap_or(NonZeroUsize::MIN))]
+    pub workers: NonZeroUsize,
+
+    /// Threads at the most for work that blocks
+    #[arg(long, env, default_value = "32")]
+    pub threads: NonZeroUsize,
 }
 
-/// Of servers whose handlers run on the runtime's own threads.
-#[derive(Args, Debug)]
-pub struct RuntimeSettings {
-    /// Threads of the runtime, 1 being the single-threaded runtime [default: one per CPU]
-    #[arg(long, env, value_parser = threads)]
-    pub workers: Option<usize>,
+/// Settings of the connections to the database.
+#[cfg(feature = "database")]
+#[derive(Args, Clone, Debug)]
+pub struct DatabaseSettings {
+    /// Where the database is
+    #[arg(
+        long,
+        env,
+        hide_env_values = true,
+        default_value = "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable"
+    )]
+    pub database_url: tokio_postgres::Config,
 
-    /// Threads at the most for the work that OFFLOAD moves
-    #[arg(long, env, default_value = "32", value_parser = threads)]
-    pub threads: usize,
+    /// Database connections at the most
+    #[arg(long, env, default_value = "20")]
+    pub db_pool_max: NonZeroU16,
 
-    /// CPU work that leaves the event loop: none, sum or parse+sum
-    #[arg(long, env, default_value = "none", value_parser = offload)]
-    pub offload: Offload,
+    /// 1 keeps database connections between requests, 0 opens one for each
+    #[arg(long, env, default_value = "1", value_parser = BoolishValueParser::new(), action = ArgAction::Set)]
+    pub db_persistent: bool,
+
+    /// How often a connection prepares a statement: 0 never, 1 once, each (a published program) each time that it runs
+    #[arg(long, env, default_value = "1")]
+    pub db_prepare: Prepare,
+
+    /// 1 sends DISCARD ALL each time a connection goes back to the pool
+    #[arg(long, env, default_value = "0", value_parser = BoolishValueParser::new(), action = ArgAction::Set)]
+    pub db_reset: bool,
+
+    /// When the time zone is set
+    #[arg(long, env, default_value = "connection")]
+    pub db_time_zone: TimeZone,
 }
 
-/// Reads them. Ends the process with one line and exit code 2 if a value is bad.
-pub fn load<C: CommandFactory + FromArgMatches>() -> C {
+/// How often a connection prepares a statement.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub enum Prepare {
+    #[value(name = "0")]
+    Never,
+    #[value(name = "1")]
+    Once,
+    #[value(name = "each")]
+    EachTime,
+}
+
+/// When the time zone is set.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub enum TimeZone {
+    Connection,
+    Request,
+}
+
+/// Reads the settings, or ends the process with a message that names the variable whose value is bad.
+pub fn load<C: Parser>() -> C {
     // Compose passes variables that nobody set as empty strings: they mean the default.
     let command = C::command().mut_args(|arg| match arg.get_env().and_then(env::var_os) {
         Some(value) if value.is_empty() => arg.env(None),
         _ => arg,
     });
-    command
+    let matches = command
         .try_get_matches()
-        .and_then(|matches| C::from_arg_matches(&matches))
-        .unwrap_or_else(|error| {
-            match describe(&error) {
-                Some(line) => eprintln!("{line}"),
-                None => error.exit(),
-            }
-            process::exit(2)
-        })
+        .and_then(|matches| C::from_arg_matches(&matches));
+    matches.unwrap_or_else(|error| without_value(error).exit())
 }
 
-/// One line for a bad value, which it does not repeat: it may hold a password.
-pub fn describe(error: &clap::Error) -> Option<String> {
-    // Given as `--db-pool-max <DB_POOL_MAX>`.
-    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else {
-        return None;
-    };
-    let variable = argument.split(['<', '>']).nth(1)?;
-    Some(format!("{variable} must be {}", error.source()?))
-}
-
-fn port(text: &str) -> Result<u16, String> {
-    number(text, 1..=u16::MAX)
-}
-
-pub fn threads(text: &str) -> Result<usize, String> {
-    number(text, 1..=1024)
-}
-
-pub(crate) fn number<T>(text: &str, allowed: RangeInclusive<T>) -> Result<T, String>
-where
-    T: FromStr + PartialOrd + Display,
-{
-    match text.parse() {
-        Ok(number) if allowed.contains(&number) => Ok(number),
-        _ => Err(format!(
-            "a number from {} to {}",
-            allowed.start(),
-            allowed.end()
-        )),
-    }
-}
-
-pub fn switch(text: &str) -> Result<bool, &'static str> {
-    match text {
-        "0" => Ok(false),
-        "1" => Ok(true),
-        _ => Err("0 or 1"),
-    }
-}
-
-fn log_level(text: &str) -> Result<Level, &'static str> {
-    match text {
-        "debug" => Ok(Level::DEBUG),
-        "info" => Ok(Level::INFO),
-        "warn" => Ok(Level::WARN),
-        "error" => Ok(Level::ERROR),
-        _ => Err("debug, info, warn or error"),
-    }
-}
-
-fn offload(text: &str) -> Result<Offload, &'static str> {
-    match text {
-        "none" => Ok(Offload::None),
-        "sum" => Ok(Offload::Sum),
-        "parse+sum" => Ok(Offload::ParseAndSum),
-        _ => Err("none, sum or parse+sum"),
-    }
+/// The message does not repeat the value, which may hold a password.
+fn without_value(mut error: clap::Error) -> clap::Error {
+    error.insert(ContextKind::InvalidValue, ContextValue::String("…".to_owned()));
+    error
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     #[derive(Debug, Parser)]
     struct Settings {
         #[command(flatten)]
-        _server: ServerSettings,
+        server: ServerSettings,
+        #[cfg(feature = "database")]
         #[command(flatten)]
-        _runtime: RuntimeSettings,
+        database: DatabaseSettings,
+    }
+
+    fn parse(argument: &str) -> Result<Settings, clap::Error> {
+        Settings::try_parse_from(["server", argument])
     }
 
     #[test]
-    fn bad_values_are_one_line_that_names_the_variable() {
-        for (argument, line) in [
-            ("--port=0", "PORT must be a number from 1 to 65535"),
-            ("--workers=many", "WORKERS must be a number from 1 to 1024"),
-            ("--threads=0", "THREADS must be a number from 1 to 1024"),
-            ("--offload=all", "OFFLOAD must be none, sum or parse+sum"),
-            ("--access-log=yes", "ACCESS_LOG must be 0 or 1"),
-            (
-                "--log-level=loud",
-                "LOG_LEVEL must be debug, info, warn or error",
-            ),
+    fn a_message_names_the_variable() {
+        for argument in [
+            "--port=0",
+            "--workers=many",
+            "--threads=0",
+            "--access-log=maybe",
+            "--log-level=loud",
+            #[cfg(feature = "database")]
+            "--db-pool-max=-1",
+            #[cfg(feature = "database")]
+            "--db-time-zone=UTC",
+            #[cfg(feature = "database")]
+            "--db-prepare=maybe",
         ] {
-            let error = Settings::try_parse_from(["server", argument]).unwrap_err();
-            assert_eq!(describe(&error).as_deref(), Some(line));
+            let variable = argument.split(['-', '=']).filter(|part| !part.is_empty());
+            let words: Vec<_> = variable.map(str::to_uppercase).collect();
+            let variable = words[..words.len() - 1].join("_");
+            let message = without_value(parse(argument).unwrap_err()).to_string();
+            assert!(message.contains(&format!("<{variable}>")), "{message}");
+        }
+    }
+
+    #[test]
+    fn there_is_a_worker_per_cpu_unless_said() {
+        let cpus = available_parallelism().unwrap().get();
+        assert_eq!(parse("--port=1").unwrap().server.workers.get(), cpus);
+        assert_eq!(parse("--workers=3").unwrap().server.workers.get(), 3);
+    }
+
+    #[cfg(feature = "database")]
+    #[test]
+    fn a_bad_address_of_the_database_is_not_shown() {
+        let error = parse("--database-url=postgresql://app:secret@db/tandem?sslmode=x").unwrap_err();
+        let message = without_value(error).to_string();
+        assert!(message.contains("<DATABASE_URL>") && !message.contains("secret"));
+    }
+
+    #[cfg(feature = "database")]
+    #[test]
+    fn statements_are_prepared_never_once_or_each_time() {
+        for (value, expected) in [("0", Prepare::Never), ("1", Prepare::Once), ("each", Prepare::EachTime)] {
+            let settings = parse(&format!("--db-prepare={value}")).unwrap();
+            assert_eq!(settings.database.db_prepare, expected);
         }
     }
 }

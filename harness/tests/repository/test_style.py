@@ -229,8 +229,8 @@ def roles_missing(folder: Path) -> set[str]:
     roles = {file.stem for source in copied(folder) for file in (source, *source.rglob("*.*"))}
     described = tomllib.loads((folder / "bench.toml").read_text())
     without_database = "recipe" in described.get("unsupported", {}).get("scenarios", {})
-    stored = set() if without_database else {"repository", "models"}
-    return ({"main", "config", "server", "routes", "handlers", "errors"} | stored) - roles
+    stored = set() if without_database else {"models"}
+    return ({"main", "errors"} | stored) - roles
 
 
 @pytest.mark.parametrize("name", sorted(OURS))

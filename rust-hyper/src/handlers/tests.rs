@@ -30,10 +30,7 @@ async fn fixed_answers_have_a_type() {
         ("GET /null/3", "text/plain; charset=utf-8", "xxx"),
     ] {
         let (status, headers, body) = get(request).await;
-        assert_eq!(
-            (status, headers["content-type"].to_str().unwrap()),
-            (200, content_type)
-        );
+        assert_eq!((status, headers["content-type"].to_str().unwrap()), (200, content_type));
         assert!(body.starts_with(start));
     }
     assert_eq!(get("GET /null/0").await.2, "");

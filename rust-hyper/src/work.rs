@@ -2,6 +2,7 @@
 
 use std::panic::resume_unwind;
 
+use clap::ValueEnum;
 use hyper::body::Bytes;
 use tokio::task::spawn_blocking;
 
@@ -9,15 +10,16 @@ use crate::errors::Error;
 use crate::json;
 
 /// What leaves the event loop for the blocking threads of the runtime.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Offload {
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum Offload {
     None,
     Sum,
+    #[value(name = "parse+sum")]
     ParseAndSum,
 }
 
 /// The sum of a JSON array of integers, where it is to be made.
-pub async fn sum_at(body: Bytes, offload: Offload) -> Result<i64, Error> {
+pub(crate) async fn sum_at(body: Bytes, offload: Offload) -> Result<i64, Error> {
     match offload {
         Offload::None => sum(&body),
         Offload::Sum => {
@@ -29,7 +31,7 @@ pub async fn sum_at(body: Bytes, offload: Offload) -> Result<i64, Error> {
 }
 
 /// The sum of a JSON array of integers.
-pub fn sum(body: &[u8]) -> Result<i64, Error> {
+fn sum(body: &[u8]) -> Result<i64, Error> {
     Ok(add(&json::parse::<Vec<i32>>(body)?))
 }
 
@@ -52,11 +54,7 @@ mod tests {
     #[tokio::test]
     async fn the_sum_is_the_same_wherever_it_is_made() {
         for offload in [Offload::None, Offload::Sum, Offload::ParseAndSum] {
-            for (body, result) in [
-                ("[]", 0),
-                ("[1,2,-5]", -2),
-                ("[2147483647,2147483647]", 4_294_967_294),
-            ] {
+            for (body, result) in [("[]", 0), ("[1,2,-5]", -2), ("[2147483647,2147483647]", 4_294_967_294)] {
                 let body = Bytes::from_static(body.as_bytes());
                 assert_eq!(sum_at(body, offload).await.unwrap(), result);
             }

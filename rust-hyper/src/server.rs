@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::available_parallelism;
 use std::time::Duration;
 
+use common::settings::ServerSettings;
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -34,17 +34,8 @@ const DRAIN: Duration = Duration::from_secs(11);
 /// How long after the signal to stop a connection may take to its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// The threads of a runtime.
-#[derive(Clone, Copy, Debug)]
-pub struct Threads {
-    /// One worker is a runtime without worker threads: everything runs on the calling thread. None: one per CPU.
-    pub workers: Option<usize>,
-    /// At the most, for work that blocks.
-    pub blocking: usize,
-}
-
-/// Serves until the signal to stop. The service is made on the runtime.
-pub fn run<S, B>(port: u16, threads: Threads, service: impl FnOnce() -> S) -> io::Result<()>
+/// Serves until the signal to stop.
+pub(crate) fn run<S, B>(settings: &ServerSettings, service: S) -> io::Result<()>
 where
     S: Service<Request<ClientBody<Incoming>>, Response = Response<B>>,
     S: Clone + Send + 'static,
@@ -56,12 +47,12 @@ where
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!("the limit of open files stays: {error}");
     }
-    let runtime = runtime(threads)?;
+    let runtime = runtime(settings)?;
     let served = runtime.block_on(async {
         let stop = stop_signal()?;
-        let listener = listen(port)?;
-        tracing::info!("listening on port {port}");
-        serve(listener, service(), stop).await;
+        let listener = listen(settings.port.get())?;
+        tracing::info!("listening on port {}", settings.port);
+        serve(listener, service, stop).await;
         Ok(())
     });
     // What still runs in a blocking thread must not keep the process.
@@ -69,18 +60,16 @@ where
     served
 }
 
-fn runtime(threads: Threads) -> io::Result<Runtime> {
-    let workers = match threads.workers {
-        Some(workers) => workers,
-        None => available_parallelism()?.get(),
-    };
+/// One worker is a runtime without worker threads: everything runs on the calling thread.
+fn runtime(settings: &ServerSettings) -> io::Result<Runtime> {
+    let workers = settings.workers.get();
     let mut builder = match workers {
         1 => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
     };
     builder
         .worker_threads(workers)
-        .max_blocking_threads(threads.blocking)
+        .max_blocking_threads(settings.threads.get())
         .enable_all()
         .build()
 }
@@ -203,9 +192,7 @@ mod tests {
     const ARRIVES: Duration = Duration::from_millis(100);
 
     /// Answers with the request's body, after two seconds if the path says so.
-    async fn echo(
-        request: Request<ClientBody<Incoming>>,
-    ) -> Result<Response<Full<Bytes>>, BoxError> {
+    async fn echo(request: Request<ClientBody<Incoming>>) -> Result<Response<Full<Bytes>>, BoxError> {
         let wait = request.uri().query().is_some();
         let body = request.into_body().collect().await?.to_bytes();
         if wait {

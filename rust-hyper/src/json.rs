@@ -1,14 +1,12 @@
-//! JSON that clients send, and JSON that they get.
+//! JSON that clients send.
 
 use serde::Deserialize;
-#[cfg(feature = "application")]
-use serde::Serialize;
 use serde::de::IgnoredAny;
 
 use crate::errors::Error;
 
 /// What is no JSON in UTF-8 is a bad request; JSON of another shape cannot be processed.
-pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
     let text = str::from_utf8(body).map_err(|_| Error::BadRequest)?;
     // The first error ends the parsing, so the rest may be no JSON. Ignoring a value looks at its
     // grammar alone and, unlike parsing it, does not recurse.
@@ -16,25 +14,6 @@ pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
         Ok(_) => Error::Unprocessable,
         Err(_) => Error::BadRequest,
     })
-}
-
-/// An answer in JSON. `axum::Json` writes into `BytesMut`, where each comma costs several times what it does in a
-/// `Vec`: a ninth of the instructions of a request for a recipe (docs/pairs.md).
-#[cfg(feature = "application")]
-#[derive(Debug)]
-pub(crate) struct Json<T>(pub(crate) T);
-
-#[cfg(feature = "application")]
-impl<T: Serialize> axum::response::IntoResponse for Json<T> {
-    fn into_response(self) -> axum::response::Response {
-        match serde_json::to_vec(&self.0) {
-            Ok(body) => {
-                let json = axum::http::HeaderValue::from_static("application/json");
-                ([(axum::http::header::CONTENT_TYPE, json)], body).into_response()
-            }
-            Err(error) => Error::Unexpected(error.into()).into_response(),
-        }
-    }
 }
 
 #[cfg(test)]

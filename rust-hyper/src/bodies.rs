@@ -23,7 +23,7 @@ const LINGER: Duration = Duration::from_secs(2);
 /// it when it is dropped is read to its end: hyper would close the connection instead, and the
 /// answer, or the client's next request, could be lost.
 #[derive(Debug)]
-pub struct ClientBody<B: Body<Data = Bytes> + Send + Unpin + 'static> {
+pub(crate) struct ClientBody<B: Body<Data = Bytes> + Send + Unpin + 'static> {
     /// `None` where nothing has to be thrown away.
     body: Option<B>,
     /// Whoever waits for `100 Continue` has not begun to send.
@@ -34,7 +34,7 @@ pub struct ClientBody<B: Body<Data = Bytes> + Send + Unpin + 'static> {
 
 impl<B: Body<Data = Bytes> + Send + Unpin + 'static> ClientBody<B> {
     /// Wraps the body of a request.
-    pub fn wrap(request: Request<B>) -> Request<Self> {
+    pub(crate) fn wrap(request: Request<B>) -> Request<Self> {
         let waits = request.headers().contains_key(header::EXPECT);
         request.map(|body| Self {
             body: (!body.is_end_stream()).then_some(body),
@@ -51,10 +51,7 @@ where
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let Some(body) = &mut self.body else {
             return Poll::Ready(None);
         };
@@ -65,9 +62,7 @@ where
                 Poll::Ready(end.map(|frame| frame.map_err(Into::into)))
             }
             Poll::Pending => {
-                let deadline = self
-                    .deadline
-                    .get_or_insert_with(|| Box::pin(sleep(TIMEOUT)));
+                let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(TIMEOUT)));
                 deadline
                     .as_mut()
                     .poll(context)
@@ -91,16 +86,17 @@ impl<B: Body<Data = Bytes> + Send + Unpin + 'static> Drop for ClientBody<B> {
     fn drop(&mut self) {
         let rest = self.body.take().filter(|body| !body.is_end_stream());
         if let (Some(mut body), false, Ok(runtime)) = (rest, self.waits, Handle::try_current()) {
-            runtime.spawn(timeout(LINGER, async move {
-                while let Some(Ok(_)) = body.frame().await {}
-            }));
+            runtime.spawn(timeout(
+                LINGER,
+                async move { while let Some(Ok(_)) = body.frame().await {} },
+            ));
         }
     }
 }
 
 /// A body to its end. One that says it is too long is refused before it is read, which axum's own
 /// limit does not do. Small parts are copied together: kept, they would take many times their size.
-pub async fn read(body: impl Body<Data = Bytes, Error: Into<BoxError>>) -> Result<Bytes, Error> {
+pub(crate) async fn read(body: impl Body<Data = Bytes, Error: Into<BoxError>>) -> Result<Bytes, Error> {
     let announced = body.size_hint().lower();
     if announced > LIMIT as u64 {
         return Err(Error::TooLarge);
@@ -151,10 +147,7 @@ mod tests {
         type Data = Bytes;
         type Error = Infallible;
 
-        fn poll_frame(
-            self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
             let read = self.0.fetch_add(1, Ordering::SeqCst);
             Poll::Ready((read < 4).then(|| Ok(Frame::data(Bytes::from_static(b"x")))))
         }
