@@ -20,6 +20,7 @@ OURS = {
     "cpp-sync",
     "django-async",
     "falcon-async",
+    "falcon-asyncpg",
     "falcon-sync",
     "node",
     "python-async",
