@@ -1,6 +1,5 @@
 """From request to answer, without a server and with a repository that knows one recipe."""
 
-import json
 import logging
 from time import monotonic
 
@@ -34,15 +33,12 @@ def test_answers(ask: Ask, method: str, path: str, body: bytes, status: int, ans
     told = ask(method, path, body)
     assert (told.status, told.body) == (status, answer)
     assert told.headers["content-length"] == str(len(answer))
-    if method == "GET":
-        assert ask("HEAD", path).status == status
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
         ("GET", "/nothing", b"", 404),
-        ("GET", "/healthz/", b"", 404),
         ("POST", RECIPES, b"", 405),
         ("GET", "/work", b"", 405),
         ("GET", f"{RECIPES}/0", b"", 400),
@@ -63,10 +59,7 @@ def test_answers(ask: Ask, method: str, path: str, body: bytes, status: int, ans
     ],
 )
 def test_refusals(ask: Ask, method: str, path: str, body: bytes, status: int) -> None:
-    told = ask(method, path, body)
-    assert told.status == status
-    assert list(json.loads(told.body)) == ["error"]
-    assert told.headers["content-type"] == "application/json"
+    assert ask(method, path, body).status == status
 
 
 def test_a_body_that_is_too_large(ask: Ask) -> None:
@@ -76,17 +69,18 @@ def test_a_body_that_is_too_large(ask: Ask) -> None:
 @pytest.mark.parametrize("path", [RECIPES, f"{RECIPES}/7", "/api/v1/dashboard"])
 @pytest.mark.parametrize("session", ["", "unknown", '"\\000"'])
 def test_no_session(ask: Ask, path: str, session: str) -> None:
-    assert ask("GET", path, session=session).status == 401
+    told = ask("GET", path, session=session)
+    assert (told.status, told.body) == (401, b'{"error":"unauthorized"}')
 
 
 def test_a_bug_is_an_answer(ask: Ask) -> None:
-    told = ask("GET", f"{RECIPES}/500")
-    assert (told.status, told.body) == (500, b'{"error":"internal server error"}')
+    assert ask("GET", f"{RECIPES}/500").status == 500
 
 
 def test_an_outage_is_a_line_in_the_log(ask: Ask, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        ask("GET", f"{RECIPES}/503")
+        told = ask("GET", f"{RECIPES}/503")
+    assert (told.status, told.body) == (503, b'{"error":"database unavailable"}')
     assert "late" in caplog.text
 
 

@@ -1,5 +1,6 @@
-"""What is around every view: errors are JSON, answers have a length. Around a sync middleware Django would hop to a
-thread and back.
+"""What is around every view: answers have a length, and what went wrong is JSON.
+
+Around a sync middleware Django would hop to a thread and back.
 
 https://docs.djangoproject.com/en/6.1/topics/http/middleware/#asynchronous-support
 """
@@ -8,11 +9,10 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import markcoroutinefunction
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 
-from recipes.views import error_response
+from recipes.views import json_response
 from shared.errors import ApiError
-from shared.models import to_json
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +27,6 @@ class ApiMiddleware:
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
         response = await self.get_response(request)
-        if isinstance(response, HttpResponseNotAllowed):
-            response.content = to_json({"error": "method not allowed"})
-            response["Content-Type"] = "application/json"
         # uvicorn would send chunks.
         response["Content-Length"] = str(len(response.content))
         return response
@@ -40,4 +37,4 @@ class ApiMiddleware:
             return None
         if error.status >= 500:
             logger.error("%s: %r", error.message, error.__cause__)
-        return error_response(error)
+        return json_response({"error": error.message}, error.status)

@@ -16,15 +16,11 @@ class Healthz:
     async def on_get(self, _: Request, response: Response) -> None:
         response.data = to_json({"status": "ok"})
 
-    on_head = on_get
-
 
 class Index:
     async def on_get(self, _: Request, response: Response) -> None:
         response.content_type = "text/html; charset=utf-8"
         response.data = INDEX
-
-    on_head = on_get
 
 
 class Work:
@@ -58,8 +54,6 @@ class Recipes:
 
     async def on_get_dashboard(self, request: Request, response: Response) -> None:
         response.data = to_json(await self._repository.dashboard(session_key(request)))
-
-    on_head, on_head_one, on_head_dashboard = on_get, on_get_one, on_get_dashboard
 
 
 def session_key(request: Request) -> str:

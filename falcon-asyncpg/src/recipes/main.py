@@ -1,9 +1,7 @@
 """The ASGI application: its routes, its errors, and what it opens at its start."""
 
 import logging
-from http import HTTPStatus
 
-import falcon
 from falcon.asgi import App, Request, Response
 
 from recipes import handlers
@@ -48,7 +46,6 @@ def assemble(database: Database, repository: Repository) -> App[Request, Respons
     app.add_route("/api/v1/recipes/{text}/notes", recipes, suffix="note")
     app.add_route("/api/v1/dashboard", recipes, suffix="dashboard")
     app.add_error_handler(ApiError, on_api_error)
-    app.set_error_serializer(serialize_error)
     return app
 
 
@@ -57,8 +54,3 @@ async def on_api_error(_: Request, response: Response, error: ApiError, __: obje
         logger.error("%s: %r", error.message, error.__cause__)
     response.status = error.status
     response.data = to_json({"error": error.message})
-
-
-def serialize_error(_: Request, response: Response, error: falcon.HTTPError) -> None:
-    """Falcon's own: no such path, not this method, or a bug, which it has logged."""
-    response.data = to_json({"error": HTTPStatus(error.status_code).phrase.lower()})

@@ -15,15 +15,11 @@ class Healthz:
     def on_get(self, _: Request, response: Response) -> None:
         response.data = to_json({"status": "ok"})
 
-    on_head = on_get
-
 
 class Index:
     def on_get(self, _: Request, response: Response) -> None:
         response.content_type = "text/html; charset=utf-8"
         response.data = INDEX
-
-    on_head = on_get
 
 
 class Work:
@@ -58,8 +54,6 @@ class Recipes:
     def on_get_dashboard(self, request: Request, response: Response) -> None:
         response.data = to_json(self._repository.dashboard(session_key(request)))
 
-    on_head, on_head_one, on_head_dashboard = on_get, on_get_one, on_get_dashboard
-
 
 class Pool:
     def __init__(self, database: Database) -> None:
@@ -67,8 +61,6 @@ class Pool:
 
     def on_get(self, _: Request, response: Response) -> None:
         response.data = to_json(self._database.use())
-
-    on_head = on_get
 
 
 def session_key(request: Request) -> str:

@@ -1,7 +1,6 @@
 """The WSGI application: its routes and its errors."""
 
 import logging
-from http import HTTPStatus
 
 import falcon
 from falcon import Request, Response
@@ -40,7 +39,6 @@ def assemble(database: Database, repository: Repository) -> App:
     if settings.pool_tells:
         app.add_route("/pool", handlers.Pool(database))
     app.add_error_handler(ApiError, on_api_error)
-    app.set_error_serializer(serialize_error)
     return app
 
 
@@ -49,8 +47,3 @@ def on_api_error(_: Request, response: Response, error: ApiError, __: object) ->
         logger.error("%s: %r", error.message, error.__cause__)
     response.status = error.status
     response.data = to_json({"error": error.message})
-
-
-def serialize_error(_: Request, response: Response, error: falcon.HTTPError) -> None:
-    """Falcon's own: no such path, not this method, or a bug, which it has logged."""
-    response.data = to_json({"error": HTTPStatus(error.status_code).phrase.lower()})

@@ -1,13 +1,12 @@
-"""What is around every view: errors are JSON, answers have a length."""
+"""What is around every view: answers have a length, and what went wrong is JSON."""
 
 import logging
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 
-from recipes.views import error_response
+from recipes.views import json_response
 from shared.errors import ApiError
-from shared.models import to_json
 
 logger = logging.getLogger(__name__)
 
@@ -18,9 +17,6 @@ class ApiMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if isinstance(response, HttpResponseNotAllowed):
-            response.content = to_json({"error": "method not allowed"})
-            response["Content-Type"] = "application/json"
         # gunicorn would send chunks.
         response["Content-Length"] = str(len(response.content))
         return response
@@ -31,4 +27,4 @@ class ApiMiddleware:
             return None
         if error.status >= 500:
             logger.error("%s: %r", error.message, error.__cause__)
-        return error_response(error)
+        return json_response({"error": error.message}, error.status)

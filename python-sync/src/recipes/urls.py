@@ -18,5 +18,3 @@ urlpatterns = [
 ]
 if settings.pool_tells:
     urlpatterns.append(path("pool", views.pool))
-handler404 = views.not_found
-handler500 = views.bug

@@ -6,17 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from recipes import database, repository
-from shared import errors, inputs
+from shared import inputs
 from shared.contract import INDEX
 from shared.models import to_json
 
 
 def json_response(content: object, status: int = 200) -> HttpResponse:
     return HttpResponse(to_json(content), content_type="application/json", status=status)
-
-
-def error_response(error: errors.ApiError | type[errors.ApiError]) -> HttpResponse:
-    return json_response({"error": error.message}, error.status)
 
 
 @require_safe
@@ -68,12 +64,3 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 
 def session_key(request: HttpRequest) -> str:
     return inputs.session_key(request.COOKIES.get("sessionid"))
-
-
-def not_found(_: HttpRequest, exception: Exception) -> HttpResponse:
-    return error_response(errors.NotFound)
-
-
-def bug(_: HttpRequest) -> HttpResponse:
-    """Django has logged it."""
-    return error_response(errors.ApiError)

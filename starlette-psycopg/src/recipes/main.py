@@ -1,4 +1,4 @@
-"""The ASGI application: its routes, its errors, and what it opens at its start."""
+"""The ASGI application: its routes, and what it opens at its start."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -23,7 +23,6 @@ async def lifespan(_: Starlette) -> AsyncIterator[dict[str, Repository]]:
     await database.close()
 
 
-# A route for GET answers HEAD too.
 routes = [
     Route("/", handlers.index),
     Route("/index.html", handlers.index),
@@ -38,5 +37,3 @@ routes = [
 
 logging.basicConfig(level=settings.logging_level, format="%(levelname)s %(name)s: %(message)s")
 app = Starlette(routes=routes, exception_handlers=exception_handlers, lifespan=lifespan)
-# The contract knows no redirects: a path with a further slash is another path.
-app.router.redirect_slashes = False
