@@ -10,10 +10,10 @@ from checks.changed import sources
 from checks.house import tracked
 
 LIMITS = {
-    "python-async": (500, 598),
-    "python-sync": (500, 635),
-    "falcon-async": (500, 689),
-    "falcon-sync": (500, 647),
+    "python-async": (500, 500),
+    "python-sync": (500, 500),
+    "falcon-async": (500, 500),
+    "falcon-sync": (500, 500),
     "rust-async": (800, 1_779),
     "rust-sync": (800, 2_046),
     "node": (600, 600),

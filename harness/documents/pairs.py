@@ -9,6 +9,7 @@ PAIRS = (
     ("cpp-sync", "cpp-async"),
     ("rust-sync", "rust-async"),
     ("falcon-sync", "falcon-async"),
+    ("falcon-async", "falcon-asyncpg"),
     ("python-sync", "python-async"),
     ("python-async", "starlette-psycopg"),
     ("starlette-psycopg", "starlette-threads"),

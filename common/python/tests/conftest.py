@@ -1,5 +1,5 @@
-"""Every implementation runs these tests; its own `tests/model.py` says how its model is driven."""
+"""Every program runs these tests; its own `tests/program.py` says how it is asked."""
 
-from model import client, connection, pool, run
+from program import ask
 
-__all__ = ["client", "connection", "pool", "run"]
+__all__ = ["ask"]

@@ -5,13 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from asgiref.sync import sync_to_async
 
-from recipes.config import env
 from recipes.database import open_cursor
-from recipes.models import Dashboard, Row, dashboard_from_rows
-from recipes.repository import DASHBOARD, fetch, find_user
+from recipes.repository import fetch, find_user
+from shared.config import settings
+from shared.contract import DASHBOARD
+from shared.models import Dashboard, Row, dashboard_from_rows
 
 # As many threads as connections: another could only wait for one. They start with the first reads, after the fork.
-readers = ThreadPoolExecutor(env.pool_size, "dashboard")
+readers = ThreadPoolExecutor(settings.pool_size, "dashboard")
 
 
 def user_of(session_key: str) -> int:

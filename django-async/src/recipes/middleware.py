@@ -1,14 +1,20 @@
-"""What is around every view, for async ones: around a sync middleware Django would hop to a thread and back.
+"""What is around every view: answers have a length, and what went wrong is JSON.
+
+Around a sync middleware Django would hop to a thread and back.
 
 https://docs.djangoproject.com/en/6.1/topics/http/middleware/#asynchronous-support
 """
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 
-from recipes.errors import finished, on_api_error
+from recipes.views import json_response
+from shared.errors import ApiError
+
+logger = logging.getLogger(__name__)
 
 
 class ApiMiddleware:
@@ -20,7 +26,15 @@ class ApiMiddleware:
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
-        return finished(request, await self.get_response(request))
+        response = await self.get_response(request)
+        # uvicorn would send chunks.
+        response["Content-Length"] = str(len(response.content))
+        return response
 
     def process_exception(self, _: HttpRequest, error: Exception) -> HttpResponse | None:
-        return on_api_error(error)
+        """The answer that an error is; none to a bug, which is left to Django."""
+        if not isinstance(error, ApiError):
+            return None
+        if error.status >= 500:
+            logger.error("%s: %r", error.message, error.__cause__)
+        return json_response({"error": error.message}, error.status)

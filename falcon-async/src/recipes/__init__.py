@@ -1,1 +1,1 @@
-"""The recipes application on Falcon, a task for each request."""
+"""The recipes application on Falcon and psycopg, a task for each request."""

@@ -1,58 +1,58 @@
-"""The ASGI application, put together. Its paths are in the shared `routes.py`."""
+"""The ASGI application: its routes, its errors, and what it opens at its start."""
 
-from concurrent.futures import ThreadPoolExecutor
+import logging
 
-import falcon
-from falcon.asgi import Request, Response
+from falcon.asgi import App, Request, Response
 
 from recipes import handlers
-from recipes.adding import adding
-from recipes.application import Application
-from recipes.database import Pool, make_pool, open_pool
+from recipes.database import Database
 from recipes.repository import Repository
 from shared.config import settings
-from shared.refusals import refuse
-from shared.routes import Router, add_routes
+from shared.errors import ApiError
+from shared.models import to_json
+
+logger = logging.getLogger(__name__)
 
 
 class Lifespan:
     """Opens the connections on the event loop that will use them."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def process_startup(self, *_: object) -> None:
-        await open_pool(self._pool)
+        await self._database.open()
 
     async def process_shutdown(self, *_: object) -> None:
-        await self._pool.close()
+        await self._database.close()
 
 
-def build() -> Application:
+def build() -> App[Request, Response]:
     """The application of one process."""
-    pool = make_pool(settings)
-    return assemble(pool, Repository(pool, set_time_zone=settings.db_time_zone == "request"))
+    database = Database(settings)
+    return assemble(database, Repository(database))
 
 
-def assemble(pool: Pool, repository: Repository) -> Application:
-    # It starts its threads when there is work for them.
-    executor = ThreadPoolExecutor(settings.threads)
-    app = Application(router=Router(), middleware=[Lifespan(pool)])
-    for kind in (Exception, falcon.HTTPError):
-        app.add_error_handler(kind, on_error)
-    resources = {
-        "healthz": handlers.Healthz(),
-        "index": handlers.Index(),
-        "work": handlers.Work(adding(settings.offload, executor)),
-        "random_recipe": handlers.RandomRecipe(repository),
-        "recipe": handlers.RecipeById(repository),
-        "notes": handlers.Notes(repository),
-        "dashboard": handlers.Dashboard(repository),
-        "pool": handlers.PoolUse(pool),
-    }
-    add_routes(app, resources)
+def assemble(database: Database, repository: Repository) -> App[Request, Response]:
+    app = App(middleware=[Lifespan(database)])
+    index, recipes = handlers.Index(), handlers.Recipes(repository)
+    app.add_route("/", index)
+    app.add_route("/index.html", index)
+    app.add_route("/index.htm", index)
+    app.add_route("/healthz", handlers.Healthz())
+    app.add_route("/work", handlers.Work())
+    app.add_route("/api/v1/recipes", recipes)
+    app.add_route("/api/v1/recipes/{text}", recipes, suffix="one")
+    app.add_route("/api/v1/recipes/{text}/notes", recipes, suffix="note")
+    app.add_route("/api/v1/dashboard", recipes, suffix="dashboard")
+    if settings.pool_tells:
+        app.add_route("/pool", handlers.Pool(database))
+    app.add_error_handler(ApiError, on_api_error)
     return app
 
 
-async def on_error(request: Request, response: Response, error: Exception, _: object) -> None:
-    refuse(request, response, error)
+async def on_api_error(_: Request, response: Response, error: ApiError, __: object) -> None:
+    if error.status >= 500:
+        logger.error("%s: %r", error.message, error.__cause__)
+    response.status = error.status
+    response.data = to_json({"error": error.message})

@@ -2,16 +2,16 @@
 
 import asyncio
 
-from recipes.database import Connection, Pool, connected
+from recipes.database import Connection, Database
+from shared.config import settings
+from shared.contract import DASHBOARD, PARTS, QUERIES, SET_TIME_ZONE
 from shared.errors import NotFound, Unauthorized
 from shared.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
-from shared.queries import DASHBOARD, PARTS, QUERIES, SET_TIME_ZONE
 
 
 class Repository:
-    def __init__(self, pool: Pool, *, set_time_zone: bool) -> None:
-        self._pool = pool
-        self._set_time_zone = set_time_zone
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def random_recipe(self, session_key: str) -> Recipe:
         """Raises Unauthorized without a live session, NotFound if its user sees no recipe."""
@@ -23,54 +23,44 @@ class Repository:
 
     async def write_note(self, session_key: str, recipe_id: int, text: str) -> int:
         """The new note's id, once it is stored with its event; raises as `recipe_by_id`."""
-        async with connected(self._pool) as connection:
-            user_id = await self._user(connection, session_key)
+        async with self._database.connection() as connection:
+            user_id = await find_user(connection, session_key)
             async with connection.transaction():
                 notes = await fetch(connection, "note_insert", user_id, recipe_id, text)
                 if not notes:
                     raise NotFound
                 await connection.execute(QUERIES["event_insert"], (user_id, recipe_id))
-        note_id: int = notes[0][0]
-        return note_id
+        return int(notes[0][0])
 
     async def dashboard(self, session_key: str) -> Dashboard:
         """Raises Unauthorized without a live session."""
-        async with connected(self._pool) as connection:
-            user_id = await self._user(connection, session_key)
-        # All of them end, in the time that a statement has: to cancel one, psycopg would first ask the database.
-        reads = await asyncio.gather(
-            *(self._read(f"dashboard_{name}", user_id) for name in DASHBOARD), return_exceptions=True
-        )
-        rows: dict[str, list[Row]] = {}
-        for name, read in zip(DASHBOARD, reads, strict=True):
-            if isinstance(read, BaseException):
-                raise read
-            rows[name] = read
-        return dashboard_from_rows(user_id, **rows)
+        async with self._database.connection() as connection:
+            user_id = await find_user(connection, session_key)
+        reads = await asyncio.gather(*(self._read(f"dashboard_{name}", user_id) for name in DASHBOARD))
+        return dashboard_from_rows(user_id, **dict(zip(DASHBOARD, reads, strict=True)))
 
     async def _recipe(self, session_key: str, query: str, *arguments: int) -> Recipe:
-        async with connected(self._pool) as connection:
-            user_id = await self._user(connection, session_key)
+        async with self._database.connection() as connection:
+            user_id = await find_user(connection, session_key)
             recipes = await fetch(connection, query, user_id, *arguments)
             if not recipes:
                 raise NotFound
-            recipe = recipes[0]
-            parts = {name: await fetch(connection, name, recipe[0]) for name in PARTS}
-        return recipe_from_rows(recipe, **parts)
-
-    async def _user(self, connection: Connection, session_key: str) -> int:
-        """What every request begins with."""
-        if self._set_time_zone:
-            await connection.execute(SET_TIME_ZONE, prepare=False)
-        sessions = await fetch(connection, "session", session_key)
-        if not sessions:
-            raise Unauthorized
-        user_id: int = sessions[0][0]
-        return user_id
+            parts = {name: await fetch(connection, name, recipes[0][0]) for name in PARTS}
+        return recipe_from_rows(recipes[0], **parts)
 
     async def _read(self, query: str, user_id: int) -> list[Row]:
-        async with connected(self._pool) as connection:
+        async with self._database.connection() as connection:
             return await fetch(connection, query, user_id)
+
+
+async def find_user(connection: Connection, session_key: str) -> int:
+    """What every request begins with; raises Unauthorized."""
+    if settings.db_time_zone == "request":
+        await connection.execute(SET_TIME_ZONE, prepare=False)
+    sessions = await fetch(connection, "session", session_key)
+    if not sessions:
+        raise Unauthorized
+    return int(sessions[0][0])
 
 
 async def fetch(connection: Connection, query: str, *arguments: int | str) -> list[Row]:

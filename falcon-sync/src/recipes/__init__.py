@@ -1,1 +1,1 @@
-"""The recipes application on Falcon, a thread for each request."""
+"""The recipes application on Falcon and psycopg, a thread for each request."""

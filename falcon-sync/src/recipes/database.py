@@ -1,64 +1,91 @@
-"""One connection for the length of a request, and the thread waits for it."""
+"""Connections to the database, from a pool of psycopg's."""
 
 import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
+from select import POLLIN, poll
+from typing import Any
 
 import psycopg
-from psycopg.abc import PQGen
+from psycopg.adapt import AdaptersMap
+from psycopg.types.numeric import Int4Dumper
 from psycopg_pool import ConnectionPool, NullConnectionPool
 
 from shared.config import Settings
-from shared.database import OPENING_S, STATEMENT_TIMEOUT_S, is_away, is_readable, pool_options
 from shared.errors import DatabaseUnavailable
 
+type Connection = psycopg.Connection[tuple[Any, ...]]
 
-class Connection(psycopg.Connection):
-    """psycopg waits for an answer as long as it takes, unless this method is told otherwise."""
-
-    def wait[T](self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = STATEMENT_TIMEOUT_S) -> T:
-        return super().wait(gen, interval, timeout)
+adapters = AdaptersMap(psycopg.adapters)
+# Ids, as the schema has them. psycopg's own choice depends on the value, and prepares a statement for each.
+adapters.register_dumper(int, Int4Dumper)
 
 
-type Pool = ConnectionPool[Connection]
+class Database:
+    def __init__(self, settings: Settings) -> None:
+        kind = ConnectionPool if settings.db_persistent else NullConnectionPool
+        # https://www.psycopg.org/psycopg3/docs/api/pool.html
+        self._pool: ConnectionPool[Connection] = kind(
+            settings.database_url,
+            # As many at the start as at the most: no request waits for a login. Or one for each request.
+            min_size=settings.pool_size if settings.db_persistent else 0,
+            max_size=settings.pool_size,
+            max_lifetime=3600 if settings.db_persistent else 0,
+            # For a free connection.
+            timeout=1.5,
+            # Gives up a lost place soon, so that the next request tries again at once when the database is back.
+            reconnect_timeout=1,
+            check=self._check,
+            reset=discard_all if settings.db_reset else None,
+            open=False,
+            kwargs={
+                # BEGIN is sent for a transaction only.
+                "autocommit": True,
+                "context": adapters,
+                # Takes `$1`, so that the contract's statements are sent as they are.
+                "cursor_factory": psycopg.RawCursor,
+                # On first use, or never. https://www.psycopg.org/psycopg3/docs/advanced/prepare.html
+                "prepare_threshold": 0 if settings.db_prepare else None,
+                # https://www.postgresql.org/docs/17/libpq-connect.html#LIBPQ-PARAMKEYWORDS; 2 s is the least.
+                "connect_timeout": 2,
+                "tcp_user_timeout": 2000,
+            },
+        )
+
+    def open(self) -> None:
+        self._pool.open(wait=True, timeout=10)
+        atexit.register(self._pool.close)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """Raises DatabaseUnavailable."""
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+        except psycopg.OperationalError as error:
+            raise DatabaseUnavailable from error
+
+    def use(self) -> dict[str, int]:
+        """What the pool has counted; it counts waits in whole milliseconds, rounded down.
+
+        https://www.psycopg.org/psycopg3/docs/advanced/pool.html#pool-stats
+        """
+        stats = self._pool.get_stats()
+        # What never happened has no key.
+        return {"checkouts": stats.get("requests_num", 0), "wait_us": 1000 * stats.get("requests_wait_ms", 0)}
+
+    def _check(self, idle: Connection) -> None:
+        """Before the pool hands a connection on. It asks the kernel: an idle one has nothing to read but its end.
+
+        psycopg's own check would ask the server, in each request.
+        """
+        poller = poll()
+        poller.register(idle.fileno(), POLLIN)
+        if poller.poll(0):
+            # The others have ended too, as a rule.
+            self._pool.drain()
+            raise psycopg.OperationalError("the server closed an idle connection")
 
 
 def discard_all(connection: Connection) -> None:
     connection.execute("DISCARD ALL", prepare=False)
-
-
-def make_pool(settings: Settings) -> Pool:
-    pool_type = ConnectionPool if settings.db_persistent else NullConnectionPool
-    return pool_type(
-        connection_class=Connection,
-        reset=discard_all if settings.db_reset else None,
-        **pool_options(settings, psycopg.RawCursor),
-    )
-
-
-def open_pool(pool: Pool) -> None:
-    pool.open(wait=True, timeout=OPENING_S)
-    atexit.register(pool.close)
-
-
-@contextmanager
-def connected(pool: Pool) -> Iterator[Connection]:
-    """Raises DatabaseUnavailable. Passes over connections that the server closed while they were idle."""
-    try:
-        connection = pool.getconn()
-        while is_readable(connection):
-            connection.close()
-            pool.putconn(connection)
-            connection = pool.getconn()
-    except psycopg.OperationalError as error:
-        raise DatabaseUnavailable from error
-    try:
-        yield connection
-    except psycopg.Error as error:
-        away = is_away(connection, error)
-        connection.close()
-        if away:
-            raise DatabaseUnavailable from error
-        raise
-    finally:
-        pool.putconn(connection)

@@ -20,6 +20,7 @@ OURS = {
     "cpp-sync",
     "django-async",
     "falcon-async",
+    "falcon-asyncpg",
     "falcon-sync",
     "node",
     "python-async",
@@ -225,8 +226,10 @@ def copied(implementation: Path) -> list[Path]:
 
 
 def roles_missing(folder: Path) -> set[str]:
-    """What ours have each in a file of that name, in whichever language."""
-    roles = {file.stem for source in copied(folder) for file in (source, *source.rglob("*.*"))}
+    """What ours have each in a file of that name, in whichever language; Django's have its own names."""
+    django = {"wsgi": "main", "asgi": "main"}
+    found = {file.stem for source in copied(folder) for file in (source, *source.rglob("*.*"))}
+    roles = {django.get(role, role) for role in found}
     described = tomllib.loads((folder / "bench.toml").read_text())
     without_database = "recipe" in described.get("unsupported", {}).get("scenarios", {})
     stored = set() if without_database else {"models"}

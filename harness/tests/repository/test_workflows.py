@@ -59,7 +59,7 @@ def test_workflows_call_commands_that_exist() -> None:
         (["docs/method.md", "README.md"], []),
         (["node/src/main.ts"], ["node"]),
         (["rust-sync/Cargo.lock", "node/README.md"], ["node", "rust-sync"]),
-        (["python-async/src/main.py"], ["python-async", "starlette-psycopg", "starlette-threads"]),
+        (["common/python/src/shared/models.py"], ["python-async", "falcon-asyncpg", "django-async"]),
     ],
 )
 def test_a_change_touches_who_is_made_of_it(real: Catalog, paths: list[str], expected: list[str]) -> None:

@@ -1,28 +1,25 @@
 """The work of the scenario `work`, on the event loop or partly in a pool of threads, as OFFLOAD says."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
+from concurrent.futures import ThreadPoolExecutor
 
-from recipes.config import Offload
-from recipes.inputs import numbers
+from shared.config import settings
+from shared.inputs import numbers
 
-type Add = Callable[[bytes], Awaitable[int]]
+# It starts its threads when there is work for them.
+executor = ThreadPoolExecutor(settings.threads)
 
 
-def adding(offload: Offload, executor: Executor) -> Add:
-    """What adds the numbers of a body; raises BadRequest or Unprocessable where it is awaited."""
-
-    async def here(body: bytes) -> int:
-        return parse_and_sum(body)
-
-    async def sum_elsewhere(body: bytes) -> int:
-        return await asyncio.get_running_loop().run_in_executor(executor, sum, numbers(body))
-
-    async def all_elsewhere(body: bytes) -> int:
-        return await asyncio.get_running_loop().run_in_executor(executor, parse_and_sum, body)
-
-    return {"none": here, "sum": sum_elsewhere, "parse+sum": all_elsewhere}[offload]
+async def add(body: bytes) -> int:
+    """The sum of a body's numbers; raises BadRequest or Unprocessable."""
+    loop = asyncio.get_running_loop()
+    match settings.offload:
+        case "sum":
+            return await loop.run_in_executor(executor, sum, numbers(body))
+        case "parse+sum":
+            return await loop.run_in_executor(executor, parse_and_sum, body)
+        case _:
+            return parse_and_sum(body)
 
 
 def parse_and_sum(body: bytes) -> int:

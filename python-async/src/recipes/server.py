@@ -3,26 +3,39 @@
 import resource
 from typing import Any
 
-from recipes.config import settings
+from uvicorn_worker import UvicornWorker
+
+from shared.config import settings
 
 # As many open files as the container may have; every worker inherits it.
 hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
+
+class Worker(UvicornWorker):
+    """gunicorn manages the processes, uvicorn serves in them. https://github.com/Kludex/uvicorn-worker#uvicorn-worker"""
+
+    CONFIG_KWARGS: dict[str, Any] = {  # noqa: RUF012
+        "loop": "uvloop",
+        "http": "httptools",
+        "ws": "none",
+        "lifespan": "on",
+        # Nothing here asks for the client's address.
+        "proxy_headers": False,
+        "server_header": False,
+    }
+
+
 wsgi_app = "recipes.main:app"
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.processes
-# gunicorn manages the processes, uvicorn serves in them, on uvloop and httptools.
-worker_class = "recipes.worker.Worker"
+worker_class = Worker
 # The application is imported once and shared; its database connections are opened after the fork.
 preload_app = True
 # The heartbeat must not wait for a disk. https://gunicorn.org/reference/settings/#worker_tmp_dir
 worker_tmp_dir = "/dev/shm"
 # Longer than the proxy keeps an idle connection, so that it is the proxy that closes.
 keepalive = 75
-# A worker that was silent because the container or the machine was frozen is none that hangs.
-# https://gunicorn.org/reference/settings/#timeout
-timeout = 3600
 # Longer than the longest request, shorter than the container's 15 s.
 graceful_timeout = 11
 # What Linux allows unless told otherwise: thousands of clients may connect in one moment.

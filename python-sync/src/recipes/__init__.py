@@ -1,1 +1,1 @@
-"""The recipes application on Django and psycopg."""
+"""The recipes application on Django, with SQL."""

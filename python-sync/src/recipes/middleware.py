@@ -1,10 +1,14 @@
-"""What is around every view."""
+"""What is around every view: answers have a length, and what went wrong is JSON."""
 
+import logging
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from recipes.errors import finished, on_api_error
+from recipes.views import json_response
+from shared.errors import ApiError
+
+logger = logging.getLogger(__name__)
 
 
 class ApiMiddleware:
@@ -12,7 +16,15 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return finished(request, self.get_response(request))
+        response = self.get_response(request)
+        # gunicorn would send chunks.
+        response["Content-Length"] = str(len(response.content))
+        return response
 
     def process_exception(self, _: HttpRequest, error: Exception) -> HttpResponse | None:
-        return on_api_error(error)
+        """The answer that an error is; none to a bug, which is left to Django."""
+        if not isinstance(error, ApiError):
+            return None
+        if error.status >= 500:
+            logger.error("%s: %r", error.message, error.__cause__)
+        return json_response({"error": error.message}, error.status)

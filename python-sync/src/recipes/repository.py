@@ -2,22 +2,17 @@
 
 import re
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from recipes.config import QUERIES, env
-from recipes.database import open_cursor, set_time_zone
-from recipes.errors import NotFound, Unauthorized
-from recipes.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
+from recipes.database import open_cursor
+from shared.config import settings
+from shared.contract import DASHBOARD, PARTS, QUERIES, SET_TIME_ZONE
+from shared.errors import NotFound, Unauthorized
+from shared.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
 
-
-def named_placeholders(query: str) -> str:
-    """`$1` as psycopg writes it: `%(p1)s`."""
-    return re.sub(r"\$(\d+)", r"%(p\1)s", query.replace("%", "%%"))
-
-
-DASHBOARD = ("recipes", "teams", "notes", "events")
-queries = {file.stem: named_placeholders(file.read_text()) for file in QUERIES.glob("*.sql")}
+# `$1` as psycopg writes it: `%(p1)s`.
+queries = {name: re.sub(r"\$(\d+)", r"%(p\1)s", query.replace("%", "%%")) for name, query in QUERIES.items()}
 
 
 def random_recipe(session_key: str) -> Recipe:
@@ -36,12 +31,8 @@ def find_recipe(session_key: str, query: str, *arguments: int) -> Recipe:
         recipes = fetch(cursor, query, user_id, *arguments)
         if not recipes:
             raise NotFound
-        recipe = recipes[0]
-        parts = {
-            name: fetch(cursor, name, recipe[0])
-            for name in ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
-        }
-    return recipe_from_rows(recipe, **parts)
+        parts = {name: fetch(cursor, name, recipes[0][0]) for name in PARTS}
+    return recipe_from_rows(recipes[0], **parts)
 
 
 def write_note(session_key: str, recipe_id: int, text: str) -> int:
@@ -53,8 +44,7 @@ def write_note(session_key: str, recipe_id: int, text: str) -> int:
             if not notes:
                 raise NotFound
             execute(cursor, "event_insert", user_id, recipe_id)
-    note_id: int = notes[0][0]
-    return note_id
+    return int(notes[0][0])
 
 
 def dashboard(session_key: str) -> Dashboard:
@@ -67,13 +57,14 @@ def dashboard(session_key: str) -> Dashboard:
 
 def find_user(cursor: CursorWrapper, session_key: str) -> int:
     """What every request begins with."""
-    if env.db_time_zone == "request":
-        set_time_zone()
+    if settings.db_time_zone == "request":
+        # A simple query, never prepared: pg_stat_statements counts a prepared SET the first time only.
+        with connection.wrap_database_errors:
+            connection.connection.execute(SET_TIME_ZONE, prepare=False)
     sessions = fetch(cursor, "session", session_key)
     if not sessions:
         raise Unauthorized
-    user_id: int = sessions[0][0]
-    return user_id
+    return int(sessions[0][0])
 
 
 def fetch(cursor: CursorWrapper, name: str, *arguments: int | str) -> list[Row]:

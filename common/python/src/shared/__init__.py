@@ -1,1 +1,1 @@
-"""What the recipes application on Falcon and psycopg is, whatever its concurrency model."""
+"""What the recipes application is in every framework, with every driver and in either concurrency model."""

@@ -1,20 +1,17 @@
-"""The settings of the contract, read from the environment."""
+"""The settings of the contract (`contract/settings.toml`), read from the environment."""
 
 import os
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PositiveInt, PostgresDsn, ValidationError
+from pydantic import BeforeValidator, PositiveInt
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 CONTRACT = Path(__file__).parents[4] / "contract"
-INDEX = (CONTRACT / "golden/index.html").read_bytes()
-MAX_BODY = 1_048_576
-# An implementation starts in its own folder.
-BEST = tomllib.loads(Path("bench.toml").read_text())["defaults"]
+# A program starts in its own folder.
+DEFAULTS = tomllib.loads(Path("bench.toml").read_text())["defaults"]
 
 
 def evaluate(formula: str) -> int:
@@ -25,43 +22,36 @@ def evaluate(formula: str) -> int:
     return int(formula)
 
 
-def switch(value: str) -> bool:
-    """Only 0 and 1: pydantic's own booleans would take `yes` as well."""
-    if value not in ("0", "1"):
-        raise ValueError("neither 0 nor 1")
-    return value == "1"
-
-
 Count = Annotated[PositiveInt, BeforeValidator(evaluate)]
-Offload = Literal["none", "sum", "parse+sum"]
-Switch = Annotated[bool, BeforeValidator(switch)]
-
-A_COUNT = "a number from 1, or a formula such as cpus or 2*cpus+1"
-A_SWITCH = "0 or 1"
 
 
 class Settings(BaseSettings):
-    """A field's description says which values are allowed; `load` shows it for a bad one."""
-
-    # Compose passes variables that nobody set as empty strings: they mean the default.
-    model_config = SettingsConfigDict(env_ignore_empty=True, frozen=True)
-
-    port: int = Field(8080, ge=1, le=65535, description="a number from 1 to 65535")
-    database_url: PostgresDsn = Field(
-        "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable",
+    model_config = SettingsConfigDict(
+        # Compose passes variables that nobody set as empty strings: they mean the default.
+        env_ignore_empty=True,
+        frozen=True,
+        # A value may be secret.
+        hide_input_in_errors=True,
         validate_default=True,
-        description="a URL such as postgresql://user:password@host:5432/database?sslmode=disable",
     )
-    log_level: Literal["debug", "info", "warn", "error"] = Field("warn", description="debug, info, warn or error")
-    workers: Count = Field(BEST["WORKERS"], validate_default=True, description=A_COUNT)
-    threads: Count = Field(BEST["THREADS"], validate_default=True, description=A_COUNT)
-    db_pool_max: PositiveInt = Field(20, description="a number from 1")
-    db_persistent: Switch = Field("1", validate_default=True, description=A_SWITCH)
-    db_prepare: Switch = Field("1", validate_default=True, description=A_SWITCH)
-    db_reset: Switch = Field("0", validate_default=True, description=A_SWITCH)
-    db_time_zone: Literal["connection", "request"] = Field("connection", description="connection or request")
-    offload: Offload = Field("none", description="none, sum or parse+sum")
-    access_log: Switch = Field("0", validate_default=True, description=A_SWITCH)
+
+    port: int = 8080
+    database_url: str = "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable"
+    log_level: Literal["debug", "info", "warn", "error"] = "warn"
+    workers: Count = DEFAULTS["WORKERS"]
+    threads: Count = DEFAULTS.get("THREADS", "1")
+    db_pool_max: PositiveInt = 20
+    db_persistent: bool = True
+    db_prepare: bool = True
+    db_reset: bool = False
+    db_time_zone: Literal["connection", "request"] = "connection"
+    offload: Literal["none", "sum", "parse+sum"] = "none"
+    access_log: bool = False
+
+    @property
+    def logging_level(self) -> str:
+        """The level under the name that `logging` and gunicorn know."""
+        return "WARNING" if self.log_level == "warn" else self.log_level.upper()
 
     @property
     def processes(self) -> int:
@@ -79,15 +69,4 @@ class Settings(BaseSettings):
         return self.db_persistent and self.processes == 1
 
 
-def load() -> Settings:
-    """Ends the process with one line per bad variable and exit code 2. The value is not repeated: it may be secret."""
-    try:
-        return Settings()
-    except ValidationError as error:
-        for problem in error.errors():
-            name = str(problem["loc"][0])
-            print(f"{name.upper()} must be {Settings.model_fields[name].description}", file=sys.stderr)
-        sys.exit(2)
-
-
-settings = load()
+settings = Settings()

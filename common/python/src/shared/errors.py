@@ -1,40 +1,36 @@
-"""What can go wrong, and which answer it is."""
-
-from http import HTTPStatus
+"""Answers other than 200, as exceptions. Their causes are logged, never sent."""
 
 
 class ApiError(Exception):
-    """An answer other than 200. Its cause is logged, never sent."""
-
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
-    message = "internal error"
+    status = 500
+    message = "internal server error"
 
 
 class BadRequest(ApiError):
-    status = HTTPStatus.BAD_REQUEST
+    status = 400
     message = "bad request"
 
 
 class Unauthorized(ApiError):
-    status = HTTPStatus.UNAUTHORIZED
+    status = 401
     message = "unauthorized"
 
 
 class NotFound(ApiError):
-    status = HTTPStatus.NOT_FOUND
+    status = 404
     message = "not found"
 
 
 class PayloadTooLarge(ApiError):
-    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    status = 413
     message = "payload too large"
 
 
 class Unprocessable(ApiError):
-    status = HTTPStatus.UNPROCESSABLE_CONTENT
+    status = 422
     message = "unprocessable content"
 
 
 class DatabaseUnavailable(ApiError):
-    status = HTTPStatus.SERVICE_UNAVAILABLE
+    status = 503
     message = "database unavailable"

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal, TypedDict
 
+import orjson
+
 USER_CONTENT_TYPE = 1
 
 # A tuple, or whatever a driver has in its place.
@@ -92,43 +94,17 @@ class Recipe(TypedDict):
     timeline: list[Note | Event]
 
 
-class OwnRecipe(TypedDict):
-    id: int
-    name: str
-    modified: datetime
-
-
-class Team(TypedDict):
-    id: int
-    name: str
-    members: int
-
-
-class RecentNote(TypedDict):
-    id: int
-    recipe_id: int
-    text: str
-    created: datetime
-
-
-class RecentEvent(TypedDict):
-    id: int
-    recipe_id: int
-    action: str
-    created: datetime
-
-
 class Dashboard(TypedDict):
     user_id: int
-    recipes: list[OwnRecipe]
-    teams: list[Team]
-    notes: list[RecentNote]
-    events: list[RecentEvent]
+    recipes: list[dict[str, Any]]
+    teams: list[dict[str, Any]]
+    notes: list[dict[str, Any]]
+    events: list[dict[str, Any]]
 
 
-class PoolUse(TypedDict):
-    checkouts: int
-    wait_us: int
+def to_json(content: object) -> bytes:
+    """Times are written in UTC with `Z`, in whole seconds."""
+    return orjson.dumps(content, option=orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS)
 
 
 def recipe_from_rows(
@@ -169,6 +145,7 @@ def recipe_from_rows(
 
 def note_from_row(row: Row, reactions: list[Reaction]) -> Note:
     key, text, created, modified, author_id, author_email, author_name, editor_id, editor_email, editor_name = row
+    editor: Person = {"id": editor_id, "email": editor_email, "name": editor_name}
     return {
         "kind": "note",
         "id": key,
@@ -176,9 +153,7 @@ def note_from_row(row: Row, reactions: list[Reaction]) -> Note:
         "created": created,
         "modified": modified,
         "created_by": {"id": author_id, "email": author_email, "name": author_name},
-        "last_modified_by": (
-            None if editor_id is None else {"id": editor_id, "email": editor_email, "name": editor_name}
-        ),
+        "last_modified_by": None if editor_id is None else editor,
         "reactions": reactions,
     }
 

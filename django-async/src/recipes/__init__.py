@@ -1,0 +1,1 @@
+"""The recipes application on Django under ASGI, with SQL."""

@@ -1,0 +1,24 @@
+"""How the shared tests ask this program."""
+
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from fakes import Answer, Ask, FakeRepository
+from falcon.testing import TestClient
+
+from recipes.main import assemble
+
+
+@pytest.fixture
+def ask() -> Ask:
+    repository: Any = FakeRepository()
+    client = TestClient(assemble(Mock(), repository))
+
+    def call(method: str, path: str, body: bytes = b"", session: str = "good") -> Answer:
+        path, _, query = path.partition("?")
+        cookie = {"Cookie": f"sessionid={session}"}
+        answer = client.simulate_request(method, path, query_string=query, body=body, headers=cookie)
+        return Answer(answer.status_code, answer.content, answer.headers)
+
+    return call

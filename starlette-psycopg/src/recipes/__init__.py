@@ -1,0 +1,1 @@
+"""The recipes application on Starlette and psycopg."""

@@ -1,0 +1,1 @@
+"""The recipes application on Starlette with `def` handlers, and psycopg."""
