@@ -32,9 +32,10 @@ def contrast(ratio: float | None = 1.4, **changed: Any) -> Contrast:
 
 
 def program(name: str, **changed: Any) -> SessionProgram:
-    """A program with the defaults of today."""
+    """A program with the version and the defaults of today."""
     defaults = defaults_now(CATALOG, name, PLACEMENT)
-    return SessionProgram(implementation=name, version=1, effective=defaults).model_copy(update=changed)
+    version = CATALOG.implementation(name).version
+    return SessionProgram(implementation=name, version=version, effective=defaults).model_copy(update=changed)
 
 
 def session(

@@ -54,6 +54,8 @@ class Implementation(Entry):
     """`GET /pool` says how long requests waited for its own pool of database connections, where the settings let it."""
     worker_pools: bool = False
     """Each worker has a part of DB_POOL_MAX for itself; so no more of them start than that is."""
+    threads_shared: bool = False
+    """THREADS is of the whole program, whose workers are threads of one process; else of each worker."""
     threadless: list[str] = Field(default_factory=list)
     """Scenarios whose requests take none of its THREADS, because their handlers wait for nothing."""
     bridge: Bridge | None = None

@@ -21,7 +21,8 @@ def handler_threads(implementation: Implementation, settings: Mapping[str, str])
     """Requests that can be handled at once; None where handlers do not occupy a thread. settings: effective ones."""
     if implementation.model != "sync" or not settings.get("THREADS"):
         return None
-    return started_workers(implementation, settings) * int(settings["THREADS"])
+    processes = 1 if implementation.threads_shared else started_workers(implementation, settings)
+    return processes * int(settings["THREADS"])
 
 
 def db_pool_usable(

@@ -94,17 +94,24 @@ def test_what_was_spent_is_the_defaults_of_the_present_version() -> None:
     label, program = next(iter(record.programs.items()))
     defaults = defaults_now(REAL.catalog(), program.implementation, "two-cores")
 
-    def spent(**changed: Any) -> SessionRecord:
+    def spent(mean: float = 1234.0, **changed: Any) -> SessionRecord:
         where = {"scenario": "recipes", "topology": "full", "placement": "two-cores", "db_rtt_ms": None}
-        mine = program.model_copy(update={"effective": defaults, **changed})
-        cost = [Estimate(metric=TOTAL, variant=label, mean=1234.0, n=6)]
+        cost = [Estimate(metric=TOTAL, variant=label, mean=mean, n=6)]
+        version = REAL.catalog().implementation(program.implementation).version
+        today = {"settings": {}, "version": version, "effective": defaults}
+        mine = program.model_copy(update={**today, **changed})
         return record.model_copy(update={**where, "estimates": cost, "programs": {label: mine}})
 
     def told(*sessions: SessionRecord) -> str:
         return statements._spent(records(*sessions), program.implementation)
 
-    assert told(spent()) == told(spent(version=0), spent()) == "1,234"
-    assert told(spent(effective={**defaults, "THREADS": "4"})) == told(spent(version=0)) == "–"
+    assert (
+        told(spent()) == told(spent(1, version=0), spent()) == told(spent(), spent(1, version=0)) == "1,234"
+    )
+    assert told(spent(1, settings={"THREADS": "4"})) == "–"
+    # Of what nobody has measured today the newest work that has a session is told, alone.
+    other = {**defaults, "THREADS": "4"}
+    assert told(spent(1, version=0), spent(2, effective=other), spent(3, effective=other)) == "2 to 3"
 
 
 def test_a_single_session_is_told_with_machine_day_commit_and_conditions() -> None:

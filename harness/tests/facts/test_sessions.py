@@ -33,6 +33,7 @@ from tandem.facts.statement import (
     key_now,
     key_of,
     known,
+    newest,
     read_statements,
 )
 
@@ -228,6 +229,30 @@ def test_what_is_kept_apart_for_its_version_is_named() -> None:
         "falcon-async version 0": 2,
         "recipes version 2, falcon-async version 0": 1,
     }
+
+
+def test_what_nobody_measured_in_its_present_version_is_told_of_the_newest_earlier_one() -> None:
+    key = key_of(session(), contrast())
+
+    def earlier(number: int, version: int, ratio: float, **changed: Any) -> SessionRecord:
+        programs = {**session().programs, "falcon-async": program("falcon-async", version=version, **changed)}
+        back = contrast(1 / ratio, of="falcon-sync", to="falcon-async")
+        return session(number, programs=programs, contrasts=[back])
+
+    made = [
+        earlier(0, 0, 1.1),
+        earlier(1, -1, 1.2),
+        earlier(2, -1, 1.2),
+        earlier(3, 0, 1.3, settings={"THREADS": "4"}),
+    ]
+    told = known(newest(made, key), key)
+    assert told is not None
+    assert (told.sessions, told.ratio, told.earlier) == (2, pytest.approx(1.2), True)
+    assert told.basis == "2 sessions, one CPU model, of earlier versions"
+    now = known(newest([*made, session(4)], key), key)
+    assert now is not None
+    assert (now.sessions, now.basis) == (1, "one session, one CPU model")
+    assert newest([session(0, scenario="index")], key) == []
 
 
 def test_another_image_is_the_same_program() -> None:

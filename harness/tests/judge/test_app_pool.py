@@ -140,8 +140,8 @@ def test_pools_that_tell_are_asked_before_and_after_the_load(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("implementation", "scenario", "asked"),
     [
-        ("rust-async", "recipes", True),
-        ("rust-async", "index", False),
+        ("cpp-async", "recipes", True),
+        ("cpp-async", "index", False),
         ("python-sync", "fan-out", True),
         ("node", "recipes", False),
     ],

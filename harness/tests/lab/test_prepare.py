@@ -117,7 +117,7 @@ def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path, of: Varia
     ("implementation", "scenario", "settings", "threads", "usable"),
     [
         # Each is told, whichever is scarce; no more workers start than there are connections, and each has as many.
-        ("rust-sync", "recipes", {"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}, 6, 20),
+        ("rust-sync", "recipes", {"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}, 3, 20),
         ("python-sync", "recipes", {"WORKERS": "8", "THREADS": "5", "DB_POOL_MAX": "3"}, 15, 3),
         ("falcon-sync", "recipes", {"WORKERS": "3", "THREADS": "20", "DB_POOL_MAX": "20"}, 60, 18),
         ("rust-async", "recipes", {"WORKERS": "2", "DB_POOL_MAX": "20"}, None, 20),
