@@ -9,7 +9,7 @@ from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
 from tandem.record.outcome import Outcome
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, SeenFromBothEnds, Stage
+from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, TELLING, Running, SeenFromBothEnds, Stage
 
 GROUP = "attribution"
 WINDOW_S = 4
@@ -96,8 +96,8 @@ LIMITS = [
         says="wait for a lock",
     ),
     Limit(
-        "the application's pool with one connection", "pool-wait", None, **RECIPE, settings={"DB_POOL_MAX": "1"},
-        sql=SLOW, says="the application's own pool",
+        "the application's pool with one connection", "pool-wait", None, implementation=TELLING, scenario="recipe",
+        settings={"DB_POOL_MAX": "1", "WORKERS": "1"}, sql=SLOW, says="the application's own pool",
     ),
 ]  # fmt: skip
 """Limits in their order: those with a pool of one stand like this because a slow statement stays slow until the next start. Neighbours

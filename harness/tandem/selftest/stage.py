@@ -34,6 +34,8 @@ from tandem.record.window import Verdict, Window
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
 FAST = "rust-async"
 """An application that a busy database limits, and not itself."""
+TELLING = "falcon-sync"
+"""An application whose pool says how long requests waited for a connection."""
 CONTROL_PORT = 8081
 HONEST = "kind=constant"
 SLICE_S = 1.0
@@ -320,7 +322,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.catalog = CatalogWithCalibrated(self.root)
-        for implementation in (CALIBRATED, BROKEN, FAST):  # these are built before anything starts
+        for implementation in (CALIBRATED, BROKEN, FAST, TELLING):  # these are built before anything starts
             self._variant(implementation)
         request = Request(
             study="selftest",
