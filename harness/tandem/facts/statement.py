@@ -216,6 +216,11 @@ class Draw:
     contrast: Contrast
 
     @property
+    def key(self) -> Key:
+        """The statement that it is a draw of."""
+        return key_of(self.session, self.contrast)
+
+    @property
     def ln(self) -> float:
         """The ratio's logarithm."""
         assert self.contrast.ratio is not None
@@ -303,28 +308,29 @@ def newest(sessions: Sequence[SessionRecord], key: Key) -> list[Draw]:
     if found := draws(sessions, key):
         return found
     earlier: dict[Key, list[Draw]] = {}
-    for own, found in every_statement(sessions).items():
-        for one, all_ in ((own, found), (own.turned, [Draw(d.session, turned(d.contrast)) for d in found])):
-            programs = found[0].session.programs
-            chosen = any(programs[name].settings for name in (found[0].contrast.of, found[0].contrast.to))
-            if not chosen and one._replace(**{part: getattr(key, part) for part in DATED}) == key:
-                earlier[one] = all_
-    return max(earlier.values(), key=lambda all_: all_[-1].session.started_at, default=[])
+    for draw in _of_any_day(sessions, key):
+        if draw.contrast.ratio is not None:
+            earlier.setdefault(draw.key, []).append(draw)
+    return max(earlier.values(), key=lambda same: same[-1].session.started_at, default=[])
 
 
 def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
     """How many sessions have a statement's contrast in another version or with other defaults, by what differs:
     `rust-async version 0`, `falcon-sync with THREADS=40`. Settings that were chosen are asked for, not kept apart."""
-    found = Counter[str]()
+    keys = [draw.key for draw in _of_any_day(sessions, key)]
+    return Counter(", ".join(_apart(own, key)) for own in keys if own != key)
+
+
+def _of_any_day(sessions: Iterable[SessionRecord], key: Key) -> Iterator[Draw]:
+    """The draws of a statement in whichever versions and with whichever defaults, in order of time and turned to its side."""
     for record in sessions:
         for contrast in record.contrasts:
-            if record.programs[contrast.of].settings or record.programs[contrast.to].settings:
+            of, to = record.programs[contrast.of], record.programs[contrast.to]
+            if of.settings or to.settings:
                 continue
-            own = key_of(record, contrast)
-            own = own if own.of == key.of else own.turned
-            if own != key and own._replace(**{part: getattr(key, part) for part in DATED}) == key:
-                found[", ".join(_apart(own, key))] += 1
-    return found
+            draw = Draw(record, contrast if of.implementation == key.of else turned(contrast))
+            if draw.key._replace(**{part: getattr(key, part) for part in DATED}) == key:
+                yield draw
 
 
 def _apart(own: Key, key: Key) -> Iterator[str]:
@@ -415,7 +421,7 @@ def known(found: Sequence[Draw], today: Key | None = None) -> Known | None:
             draw.session.control is not None and draw.contrast.metric in draw.session.control.failed
             for draw in found
         ),
-        earlier=today is not None and key_of(found[0].session, found[0].contrast) != today,
+        earlier=today is not None and found[0].key != today,
     )
 
 
