@@ -5,7 +5,7 @@ from typing import Any
 from documents.records import Records
 from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
-from tandem.facts.statement import Draw, Key, Known, defaults_now, key_now, newest
+from tandem.facts.statement import Draw, Key, Known, defaults_now, key_now, newest, of_before
 from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
@@ -23,8 +23,12 @@ def _draws(
 
 def known(records: Records, of: str, to: str, metric: str, *where: str) -> str:
     """The ratio with what is expected of the next session, and the basis. where: scenario and topology, where they are not
-    those of the main statements."""
-    return known_told(together(*_draws(records, of, to, metric, *where)))
+    those of the main statements. Where today's versions have too few sessions for a finding, that of earlier ones follows."""
+    found, key = _draws(records, of, to, metric, *where)
+    now, before = together(found, key), together(of_before(records.sessions(), key), key)
+    if now is None or now.finding or now.earlier or before is None or not before.finding:
+        return known_told(now)
+    return f"{known_told(now)}; before, {known_told(before)}"
 
 
 def statements_table(records: Records) -> str:
@@ -32,7 +36,7 @@ def statements_table(records: Records) -> str:
     asked = records.statements().statement
     metrics = list(dict.fromkeys(one.metric for one in asked))
     rows = [
-        (f"`{of}` by `{to}`", *(known(records, of, to, metric) for metric in metrics))
+        (f"`{of}` by `{to}`", *(known_told(together(*_draws(records, of, to, metric))) for metric in metrics))
         for of, to in dict.fromkeys((one.of, one.to) for one in asked)
     ]
     return table(("pair", *map(metric_told, metrics)), rows)

@@ -303,13 +303,15 @@ DATED = ("scenario_version", "of_version", "to_version", "of_settings", "to_sett
 
 
 def newest(sessions: Sequence[SessionRecord], key: Key) -> list[Draw]:
-    """The draws of a statement in order of time. Where no session has it with today's versions and defaults, those of the
-    versions and defaults that the newest session with the same contrast has."""
-    if found := draws(sessions, key):
-        return found
+    """The draws of a statement in order of time. Where no session has it with today's versions and defaults, those of before."""
+    return draws(sessions, key) or of_before(sessions, key)
+
+
+def of_before(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
+    """The draws of a statement with the other versions and defaults that the newest session with its contrast has."""
     earlier: dict[Key, list[Draw]] = {}
     for draw in _of_any_day(sessions, key):
-        if draw.contrast.ratio is not None:
+        if draw.contrast.ratio is not None and draw.key != key:
             earlier.setdefault(draw.key, []).append(draw)
     return max(earlier.values(), key=lambda same: same[-1].session.started_at, default=[])
 

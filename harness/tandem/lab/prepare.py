@@ -229,9 +229,10 @@ def prepare(
         "LOADGEN": generators,
         "HTTP_PORT": "0",  # any free port: nothing here goes through it
         "STATS_PORT": "0",
-        # An application is frozen while others are measured, and gunicorn would kill workers that are silent for 30 s.
-        # https://gunicorn.org/reference/settings/#timeout
-        "GUNICORN_CMD_ARGS": "--timeout=3600",
+        # An application is frozen while others are measured, and gunicorn would kill workers that are silent for 30 s. It
+        # is not asked meanwhile either, and gunicorn closes a connection at its limit even if a request has just come.
+        # https://gunicorn.org/reference/settings/#timeout https://gunicorn.org/reference/settings/#keepalive
+        "GUNICORN_CMD_ARGS": "--timeout=3600 --keep-alive=3600",
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         **sites.settings(),
         **conditions.variables,

@@ -34,6 +34,7 @@ from tandem.facts.statement import (
     key_of,
     known,
     newest,
+    of_before,
     read_statements,
 )
 
@@ -254,6 +255,8 @@ def test_what_nobody_measured_in_its_present_version_is_told_of_the_newest_earli
     assert now is not None
     assert (now.sessions, now.basis) == (1, "one session, one CPU model")
     assert newest([session(0, scenario="index")], key) == []
+    assert of_before([session(4)], key) == []
+    assert len(of_before([*made, session(4)], key)) == 2
 
 
 def test_another_image_is_the_same_program() -> None:
