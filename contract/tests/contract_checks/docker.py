@@ -52,9 +52,9 @@ def inspect(name: str) -> dict[str, Any]:
 
 
 def address(container: str) -> str:
-    """The container's address on the one network that it is in."""
+    """An address of the container: HAProxy listens on the network `edge` alone, everything else on all that it is in."""
     networks = inspect(container)["NetworkSettings"]["Networks"]
-    found = str(next(iter(networks.values()))["IPAddress"])
+    found = str(min(networks.items(), key=lambda one: not one[0].endswith("_edge"))[1]["IPAddress"])
     assert found, f"{container} does not run; the end of its log:\n{end_of_log(container)}"
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
@@ -17,11 +18,14 @@ from contract_checks.docker import address, docker, end_of_log, wait_until
 # Port 0 lets the engine choose, so that a stack of `just up` or of a measurement can run beside this one.
 # Docker's health checks start a process for each service and interval, on the CPUs that the tests need: the
 # readiness of each service is asked for here instead.
-ENVIRONMENT = {"HTTP_PORT": "0", "STATS_PORT": "0", "HEALTH_INTERVAL": "1h"}
+PASSWORD = secrets.token_hex(16)  # of the database's owner
+ENVIRONMENT = {"HTTP_PORT": "0", "STATS_PORT": "0", "HEALTH_INTERVAL": "1h", "ADMIN_PASSWORD": PASSWORD}
 READY_S = 60
 # What the caller has exported must not reach the stack: empty means default.
 UNSET = [name for name in catalog.settings() if name != "DATABASE_URL"] + [
     "DATABASE_ADDRESS",
+    "APP_NETWORK",
+    "DATABASE_NETWORK",
     "FAULT",
     "SCALE",
     "VARIANT",
@@ -29,7 +33,7 @@ UNSET = [name for name in catalog.settings() if name != "DATABASE_URL"] + [
 ]
 SERVICES = ("db", "pgbouncer", "proxy")
 LOGINS: dict[str, dict[str, Any]] = {
-    "db": {"port": 5432, "dbname": "tandem", "user": "postgres", "password": "tandem"},
+    "db": {"port": 5432, "dbname": "tandem", "user": "postgres", "password": PASSWORD},
     "pgbouncer": {"port": 6432, "dbname": "tandem", "user": "app", "password": "app"},
 }
 TEMPORARY = "dev.tandem.verify"
@@ -86,7 +90,7 @@ class Stack:
         """A further container of the image, with these variables: yields its id, then removes it."""
         variables = [part for name, value in settings.items() for part in ("--env", f"{name}={value}")]
         labels = ["--label", "dev.tandem=stack", "--label", f"{TEMPORARY}={self.project}"]
-        network = ["--network", f"{self.project}_tandem"]
+        network = ["--network", f"{self.project}_pool"]
         hardening = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
         options = [*labels, *network, *hardening, *variables]
         container = docker("run", "--detach", *options, implementation.image).strip()
@@ -157,7 +161,7 @@ class Stack:
         """A connection to the database as its owner, beside the application's road."""
         host = self.address("db")
         return psycopg.connect(
-            host=host, user="postgres", password="tandem", dbname=database, autocommit=True
+            host=host, user="postgres", password=PASSWORD, dbname=database, autocommit=True
         )
 
     @contextmanager

@@ -170,7 +170,7 @@ class LocalRoundTrips:
 
     def __init__(self, address: str, port: int, password: str) -> None:
         self._connection = psycopg.connect(
-            f"host={address} port={port} dbname=tandem user=postgres password={password}",
+            f"host={address} port={port} dbname=tandem user=probe password={password}",
             autocommit=True,
             prepare_threshold=None,
             connect_timeout=CONNECT_S,

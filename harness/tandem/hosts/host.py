@@ -75,10 +75,6 @@ class KernelLimits:
     """Areas of memory that one process may have."""
 
 
-OTHER_END = "/sys/class/net/eth0/iflink"
-"""In a container: the number of the interface, in the network namespace of the engine's host, that its own leads to."""
-
-
 @dataclass(frozen=True)
 class Captured:
     """The outcome of a capture."""
@@ -235,7 +231,7 @@ class Host(Machines, Protocol):
     # ---- the network ----
 
     def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
-        """Begins to write packets of an interface of the host (by its number, OTHER_END) to a file in pcap's form, until
+        """Begins to write packets of an interface of the host (by its number) to a file in pcap's form, until
         it has so many. expression: which ones, in pcap's language. snap_bytes: so much of each. Raises OSError."""
 
     def round_trips(self, address: str, port: int, password: str) -> RoundTrips:

@@ -235,7 +235,7 @@ class Application:
         """The application's addresses there and at the pooler; none where nobody knows whether they are its own: what
         leaves a host has the host's address, whichever container it comes from."""
         known = {other: self.stack.seen_by(other, self.app, APP) for other in ("db", "pgbouncer")}
-        elsewhere = {address for address in known.values() if address != self.app.inside}
+        elsewhere = {address for address in known.values() if address not in self.app.networks.values()}
         pooler = self.services["pgbouncer"]
         shared = self.stack.seen_by("db", pooler, "pgbouncer") in elsewhere
         several = bool(self.stack.slot and elsewhere)
@@ -254,7 +254,7 @@ class Application:
         address, slot = self.case.load_address, self.stack.slot
         if address.startswith(f"{APP}:"):
             host, port = self.stack.app_seen_by("loadgen", self.app)
-            if host != self.app.inside:
+            if host not in self.app.networks.values():
                 return f"{host}:{port}"
             return f"{self.stack.project}-{slot}:{port}" if slot else address
         return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 
 from tandem.errors import TandemError
-from tandem.hosts.host import OTHER_END
 from tandem.judge import generators, judge
 from tandem.judge.counters import HARNESS
 from tandem.judge.measure import Measured, Seen, WindowConditions, window
@@ -29,7 +28,7 @@ from tandem.probes.pools import AppPool, PgBouncer, PoolCounters, PoolUse
 from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
-from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
+from tandem.probes.tap import TELL_WAYS, Bursts, Tapped, WireTap, bodies_bytes, other_end
 from tandem.probes.threads import ContextSwitches, EndsOfConnections, SwitchCounts, between
 from tandem.probes.toxiproxy import RoundTrip
 from tandem.record.trial import WindowSpec
@@ -224,9 +223,9 @@ def _idle(scene: Scene) -> Probe[Seen] | None:
 
 
 @cache
-def _generators_interface(stack: Stack, role: str, container: str) -> int:
-    """container: its id. One stays up for a whole study."""
-    return int(stack.execute(role, ["cat", OTHER_END]))
+def _ways(stack: Stack, role: str, container: str) -> str:
+    """What a generator says of its network interfaces. container: its id. One stays up for a whole study."""
+    return stack.execute(role, [*TELL_WAYS])
 
 
 def _tap(scene: Scene) -> Probe[Seen] | None:
@@ -239,8 +238,9 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
         for label, app in scene.apps.items()
     }
     most = max(bodies_bytes(app.case.scenario, app.case.answers) for app in scene.apps.values())
+    asked = apps[next(iter(apps))].target[0]  # all are asked on the same network
     ends = [
-        (first.services[role].host, _generators_interface(first.stack, role, first.services[role].id))
+        (first.services[role].host, other_end(asked, _ways(first.stack, role, first.services[role].id)))
         for role in first.generators
     ]
     return WireTap(ends, apps, Bursts.of(scene.seconds, most))

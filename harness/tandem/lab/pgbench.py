@@ -95,7 +95,7 @@ def run(
                 "tandem/db",
                 ["sh", "-c", FROM_VARIABLE, *address, *options, *variables],
                 envs={"PGPASSWORD": "app", "PGSSLMODE": "disable", "STATEMENTS": statements},
-                networks=[f"{stack.project}_tandem"] if beside else [],
+                networks=[f"{stack.project}_pool"] if beside else [],
                 labels={LABEL: "stack"},
                 cap_drop=["ALL"],
                 cpuset_cpus=cpus or None,

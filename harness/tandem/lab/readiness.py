@@ -11,16 +11,15 @@ from tandem.errors import TandemError
 from tandem.hosts.host import Machines
 from tandem.lab.stack import Stack
 from tandem.probes.pools import PgBouncer
-from tandem.probes.postgres import ADMIN_PASSWORD
+from tandem.probes.postgres import ADMIN_PASSWORD, dsn
 from tandem.probes.toxiproxy import Toxiproxy
 
 START_S = 60
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 
 
-_DSN = f"host={{}} dbname=tandem user=postgres password={ADMIN_PASSWORD} connect_timeout=2"
 _ASK: dict[str, Callable[[str], object]] = {
-    "db": lambda address: psycopg.connect(_DSN.format(address)).close(),
+    "db": lambda address: psycopg.connect(dsn(address, ADMIN_PASSWORD)).close(),
     "pgbouncer": lambda address: PgBouncer(address, ADMIN_PASSWORD).close(),
     "proxy": lambda address: httpx.get(f"http://{address}:8404/healthz", timeout=2).raise_for_status(),
     "faults": lambda address: Toxiproxy(address).version(),

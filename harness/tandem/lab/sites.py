@@ -15,6 +15,8 @@ from tandem.probes.toxiproxy import API_PORT, PROXIED_PORT
 APP: Final = "app"
 FAULTS: Final = "faults"
 """The latency proxy; it is up where a distance to the database was asked for."""
+INSIDE: Final = ("app", "direct", "pool", "database", "distance", "control")
+"""The networks of compose/stack.yaml that no other machine reaches, unless a lab has several."""
 PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     "db": (5432,),
     "pgbouncer": (6432,),
@@ -23,6 +25,8 @@ PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     FAULTS: (API_PORT, PROXIED_PORT),
 }
 """Ports of each service that the harness asks."""
+HARNESS_ASKS_AT: Final[Mapping[str, str]] = {"proxy": "edge", FAULTS: "control"}
+"""The network of compose/stack.yaml on which a service listens to the harness, where that is not any of its own."""
 APP_PORT: Final = 8080
 APP_OUTSIDE_PORT: Final = 8200
 """Port at which an application is asked from another host, as HAProxy beside it has 8080; of several the first has
@@ -226,8 +230,13 @@ def overlay(lab: Lab, name: str, variables: Mapping[str, str]) -> dict[str, Any]
     if "proxy" in services and lab.host_of(APP).name != name:
         # HAProxy asks Docker's name server, which does not know extra_hosts.
         services["proxy"]["environment"] = {"APP_AT": f"{lab.host_of(APP).address}:{APP_OUTSIDE_PORT}"}
+    if "proxy" in services:
+        # Docker may lead what is asked from another host to any of its networks.
+        services["proxy"].setdefault("environment", {})["EDGE"] = "0.0.0.0"
     return {
         "services": {
             role: {key: value for key, value in one.items() if value} for role, one in services.items()
-        }
+        },
+        # The ways to other hosts lead out of them.
+        "networks": {network: {"internal": False} for network in INSIDE},
     }

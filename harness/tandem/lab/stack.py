@@ -16,9 +16,19 @@ from python_on_whales.exceptions import NoSuchContainer
 from tandem.errors import TandemError
 from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.host import Host
-from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, EngineSite, Sites, ports_asked
+from tandem.lab.sites import (
+    ALONE,
+    APP,
+    APP_OUTSIDE_PORT,
+    APP_PORT,
+    HARNESS_ASKS_AT,
+    EngineSite,
+    Sites,
+    ports_asked,
+)
 from tandem.load.shares import FIRST, is_generator, roles
 from tandem.probes.haproxy import slot_number
+from tandem.probes.postgres import ADMIN_PASSWORD
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -104,8 +114,8 @@ class Service:
     """CPUs; in a lab numbered through over all hosts."""
     own_cpuset: str
     """CPUs by its own host's numbers."""
-    inside: str
-    """Address in the network of its host's stack."""
+    networks: dict[str, str]
+    """Its address in each network of compose/stack.yaml that it is in."""
     host: Host
 
 
@@ -127,7 +137,10 @@ class Stack:
         sites: Sites = ALONE,
     ) -> None:
         env_file.parent.mkdir(parents=True, exist_ok=True)
-        env_file.write_text("".join(f"{name}={value}\n" for name, value in sorted(variables.items())))
+        # Not one of the variables: those are recorded. The data of `just up` outlive a command, so they have none.
+        secret = {} if project == USER_PROJECT else {"ADMIN_PASSWORD": ADMIN_PASSWORD}
+        given = sorted({**variables, **secret}.items())
+        env_file.write_text("".join(f"{name}={value}\n" for name, value in given))
         self.root, self.project, self.variables, self.slot, self.sites = root, project, variables, slot, sites
         self._env_file = env_file
         self.docker = self._client(None, [])
@@ -198,7 +211,8 @@ class Stack:
         """Creates and starts containers, without waiting. Readiness is the caller's to ask for.
 
         Each by a call of its own: among services named together Compose waits for `service_healthy`, and here no health
-        check runs (HEALTH_INTERVAL). The first on a host makes the network, the others come side by side.
+        check runs (HEALTH_INTERVAL). Several on a host are made by one call, which makes their networks: side by side two
+        would make the same one.
         """
 
         def one(service: str) -> None:
@@ -218,11 +232,13 @@ class Stack:
                 )
 
         def every() -> None:
-            first = list({self.sites.of(service).name: service for service in reversed(services)}.values())
+            plain = [service for service in services if not self._own_name(service)]
+            for name, docker in self._at.items():
+                if len(own := [service for service in plain if self.sites.of(service).name == name]) > 1:
+                    docker.compose.up(own, dependencies=False, no_build=True, start=False, quiet=True)
             with ThreadPoolExecutor(len(services) or 1) as side_by_side:
-                for group in (first, [service for service in services if service not in first]):
-                    for job in [side_by_side.submit(one, service) for service in group]:
-                        job.result()
+                for job in [side_by_side.submit(one, service) for service in services]:
+                    job.result()
 
         try:
             to_its_end(every)
@@ -290,10 +306,14 @@ class Stack:
             raise TandemError(
                 f"{service} is not running ({container.state.status}), end of its log:\n{self.log(service)}"
             )
-        networks = container.network_settings.networks or {}
-        address = next((n.ip_address for n in networks.values() if n.ip_address), None)
-        if address is None:
-            raise TandemError(f"{service} has no address on the stack's network")
+        networks = {
+            name.removeprefix(f"{self.project}_"): found.ip_address
+            for name, found in (container.network_settings.networks or {}).items()
+            if found.ip_address
+        }
+        if not networks:
+            raise TandemError(f"{service} has no address on the stack's networks")
+        address = networks.get(HARNESS_ASKS_AT.get(service, ""), next(iter(networks.values())))
         site = self.sites.of(service)
         return Service(
             container.id,
@@ -302,18 +322,25 @@ class Stack:
             site.reach(address, ports_asked(service, self.variables)),
             self.sites.cpuset(service, container.host_config.cpuset_cpus or ""),
             container.host_config.cpuset_cpus or "",
-            address,
+            networks,
             site.host,
         )
 
     def seen_by(self, other: str, service: Service, name: str) -> str:
-        """The address of a service, of this name, as another one sees it."""
-        return self.sites.seen_from(name, service.inside, other)
+        """The address of a service, of this name, as another one sees it: on the network that both are in, or that of its
+        host."""
+        return self.sites.seen_from(name, self._beside(other, service), other)
+
+    def _beside(self, other: str, service: Service) -> str:
+        """A service's address on the network that another one is in too; where they share none, any."""
+        shared = self._described[compose_name(other)]["networks"]
+        own = service.networks
+        return next((own[name] for name in own if name in shared), next(iter(own.values())))
 
     def app_seen_by(self, other: str, app: Service) -> tuple[str, int]:
         """Address and port of this stack's application as another service asks it."""
         outside = self.sites.outside(APP, [other])
-        return (outside, self._port_outside) if outside else (app.inside, APP_PORT)
+        return (outside, self._port_outside) if outside else (self._beside(other, app), APP_PORT)
 
     @property
     def _port_outside(self) -> int:

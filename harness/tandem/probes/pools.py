@@ -10,6 +10,8 @@ import httpx
 import psycopg
 from psycopg.rows import dict_row
 
+from tandem.probes.postgres import PROBE
+
 PORT = 8080
 NAMES = ("checkouts", "wait_us")
 TIMEOUT_S = 5
@@ -84,7 +86,7 @@ class PoolerCounters:
 class PgBouncer:
     def __init__(self, address: str, password: str) -> None:
         self._connection = psycopg.connect(
-            f"host={address} port=6432 dbname=pgbouncer user=postgres password={password} connect_timeout=2",
+            f"host={address} port=6432 dbname=pgbouncer user=console password={password} connect_timeout=2",
             autocommit=True,
             row_factory=dict_row,
             prepare_threshold=None,
@@ -107,7 +109,7 @@ class PgBouncer:
     def connected(self) -> Counter[str]:
         """Address -> its connections right now, but for those of the harness itself."""
         clients = [row for row in self._show("CLIENTS") if row["database"] == DATABASE]
-        return Counter(str(row["addr"]) for row in clients if row["user"] != "postgres")
+        return Counter(str(row["addr"]) for row in clients if row["user"] != PROBE)
 
     def changed_settings(self) -> dict[str, str]:
         """The settings that are not the program's own defaults."""

@@ -1,6 +1,7 @@
 """What the database did for the application, by pg_stat_statements."""
 
 import re
+import secrets
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -11,8 +12,11 @@ from psycopg import sql
 
 from tandem.record.window import DatabaseWork, Statement
 
-ADMIN_PASSWORD = "tandem"
-"""Password of the role postgres, in the stack's own network only (compose/db)."""
+ADMIN_PASSWORD = secrets.token_hex(16)
+"""Password of the role postgres, of the role of the round trips and of PgBouncer's console (compose/). Each command draws
+its own and tells no application."""
+PROBE = "probe"
+"""The role of the round trips (compose/db)."""
 OTHER = "other"
 CONTROL = {
     "begin": re.compile(r"begin\b|start transaction\b"),
@@ -39,7 +43,11 @@ NAMED = re.compile(
 )
 """The contract asks for a time zone and for a limit of each statement. The others PgBouncer sets itself where a client's
 differ from the server connection's."""
-CONTRACTS = {"tandem: timezone=utc", "app: statement_timeout=2s"}
+CONTRACTS = {
+    "tandem: timezone=utc",
+    "app: statement_timeout=2s",
+    "app: idle_in_transaction_session_timeout=10s",
+}
 """The settings of database and role that compose/db makes."""
 
 
@@ -131,12 +139,12 @@ class Postgres:
 
     def reset_statements(self) -> None:
         self._remember_settings()
-        self._connected().execute("select pg_stat_statements_reset()")
+        self._connected().execute("select public.pg_stat_statements_reset()")
 
     def statements(self) -> dict[str, Statement]:
         """Calls and rows since the reset, of the role `app` only."""
         rows = self._connected().execute(
-            "select s.query, s.calls, s.rows from pg_stat_statements as s"
+            "select s.query, s.calls, s.rows from public.pg_stat_statements as s"
             " inner join pg_roles as r on r.oid = s.userid where r.rolname = 'app' and s.toplevel"
         )
         return name_statements([(str(q), int(c), int(n)) for q, c, n in rows], self._queries)
@@ -144,7 +152,7 @@ class Postgres:
     def _remember_settings(self) -> None:
         # Statements from before the last reset to the seeded state were of another database, and are left out.
         rows = self._connected().execute(
-            "select s.query from pg_stat_statements as s inner join pg_roles as r on r.oid = s.userid"
+            "select s.query from public.pg_stat_statements as s inner join pg_roles as r on r.oid = s.userid"
             " inner join pg_database as d on d.oid = s.dbid"
             " where r.rolname = 'app' and s.toplevel and d.datname = current_database()"
         )
@@ -183,7 +191,9 @@ class Postgres:
         """Address -> its connections right now, but for those of the harness itself, which come through the latency proxy
         as well."""
         rows = self._connected().execute(
-            "select host(client_addr), count(*) from pg_stat_activity where client_addr is not null and usename <> 'postgres' group by 1"
+            "select host(client_addr), count(*) from pg_stat_activity"
+            " where client_addr is not null and usename not in ('postgres', %s) group by 1",
+            [PROBE],
         )
         return Counter({str(address): int(number) for address, number in rows})
 

@@ -2,7 +2,7 @@
 
 https://github.com/Shopify/toxiproxy#http-api
 
-The round trip is asked for by the administrator, whose statements no count of the application's contains, over a connection of
+The round trip is asked for by a role of its own, whose statements no count of the application's contains, over a connection of
 its own, which PgBouncer serves from a pool of its own.
 """
 
@@ -68,7 +68,7 @@ INTERVAL_S = 0.5
 class RoundTrip:
     """A thread that measures a round trip every INTERVAL_S in the mean between `start` and `stop`.
 
-    host: the application's. address: of the latency proxy, as that host reaches it. password: the administrator's.
+    host: the application's. address: of the latency proxy, as that host reaches it. password: of the role of the round trips.
     setting_ms: what was asked for.
     """
 

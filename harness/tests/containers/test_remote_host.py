@@ -14,7 +14,6 @@ from python_on_whales import DockerException
 from tandem.errors import TandemError
 from tandem.hosts import docker
 from tandem.hosts.engine import Engine, remove_agents
-from tandem.hosts.host import OTHER_END
 from tandem.lab.lab_hosts import AGENT_IMAGE, remove_images
 
 pytestmark = pytest.mark.docker
@@ -107,7 +106,7 @@ def test_a_service_is_reached_from_here_and_from_the_other_host(
         assert host.clock.ahead_s == pytest.approx(AHEAD_S, abs=0.005)
         assert host.clocks().wall_s == pytest.approx(time.time(), abs=0.05), "told by this machine's clock"
         client = other.docker.run(AGENT_IMAGE, SLEEPER, detach=True, add_hosts=[("app", address)])
-        interface = int(str(other.docker.container.execute(client, ["cat", OTHER_END])))
+        interface = int(str(other.docker.container.execute(client, ["cat", "/sys/class/net/eth0/iflink"])))
         capture = host.capture(interface, "tcp port 8080", 1000, 1000, tmp_path / "captured")
         time.sleep(0.5)
         ask = "import urllib.request as u; print(u.urlopen('http://app:8080/').status)"

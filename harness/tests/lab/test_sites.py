@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from harness_engine import environment_of
@@ -223,14 +223,20 @@ class OneStack:
     slot: str | None
     project = "tandem-bench"
 
+    _described: ClassVar = {
+        name: {"networks": dict.fromkeys(networks)}
+        for name, networks in {"db": ["database"], "pgbouncer": ["pool", "database"], "proxy": ["edge", "app"]}.items()
+    } | {"loadgen": {"networks": {"edge": None, "direct": None}}, "app": {"networks": {"app": None, "pool": None}}}
+
     seen_by = Stack.seen_by
+    _beside = Stack._beside
     app_seen_by = Stack.app_seen_by
     _port_outside = Stack._port_outside
 
 
 def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:8080") -> Application:
     def service(inside: str) -> Service:
-        return Service("id", "image", 1, "127.84.0.1", "", "", inside, HERE)
+        return Service("id", "image", 1, "127.84.0.1", "", "", {"edge": inside}, HERE)
 
     addresses = {"app": "10.0.0.5", "pgbouncer": "10.0.0.6", "proxy": "10.0.0.7"}
     app: Any = object.__new__(Application)

@@ -24,7 +24,15 @@ from tandem.hosts.host import Host
 from tandem.judge.on_wire import LONG_S, needed
 from tandem.probes.comparing import ComparedAnswers, Comparison
 from tandem.probes.exchanges import Packet, exchanges, read_packets
-from tandem.probes.tap import MEMORY_BYTES, SNAP_BYTES, Bursts, Tapped, WireTap, bodies_bytes
+from tandem.probes.tap import (
+    MEMORY_BYTES,
+    SNAP_BYTES,
+    Bursts,
+    Tapped,
+    WireTap,
+    bodies_bytes,
+    other_end,
+)
 from tandem.record.window import Tap
 
 PACKETS_OF_AN_ANSWER = 3
@@ -246,3 +254,20 @@ def test_an_interface_that_is_gone_is_one_generators_of_several() -> None:
     assert {one.problem for one in watched(2)._captured} == {"no such device"}
     with pytest.raises(OSError, match="no such device"):
         watched(1)
+
+
+def test_the_interface_is_the_one_that_leads_to_the_application() -> None:
+    told = """Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+eth1\t00000000\t010015AC\t0003\t0\t0\t0\t00000000\t0\t0\t0
+eth0\t000014AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0
+eth1\t000015AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0
+/sys/class/net/eth0/iflink:241
+/sys/class/net/eth1/iflink:243
+/sys/class/net/lo/iflink:1
+"""
+    assert other_end("172.20.0.7", told) == 241
+    assert other_end("172.21.0.7", told) == 243
+    assert other_end("192.0.2.9", told) == 243, "another host's: by the default route"
+    inside = "\n".join(line for line in told.splitlines() if "010015AC" not in line)
+    with pytest.raises(ValueError, match=r"no route to 192\.0\.2\.9"):
+        other_end("192.0.2.9", inside)
