@@ -1,5 +1,7 @@
 """The interface to a host, and the values that cross it. Nothing here reads anything."""
 
+import socket
+import sys
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,6 +75,25 @@ class KernelLimits:
     """The number above the highest; threads have one each."""
     mappings: int
     """Areas of memory that one process may have."""
+
+
+TELL_WAYS = ("sh", "-c", "cat /proc/net/route; grep . /sys/class/net/*/iflink")
+"""In a container: its routes, and of each interface the number of its other end, in the host's network namespace."""
+
+
+def other_end(address: str, told: str) -> int:
+    """The number of the host's end of the interface by which a container reaches an address. told: by TELL_WAYS. Raises
+    ValueError where no route leads there."""
+    at, found = int.from_bytes(socket.inet_aton(address), sys.byteorder), list[tuple[int, str]]()
+    for line in told.splitlines():
+        name, *fields = line.split()
+        if len(fields) >= 7 and fields[0] != "Destination":
+            network, mask = int(fields[0], 16), int(fields[6], 16)
+            found += [(mask.bit_count(), name)] if at & mask == network else []
+    if not found:
+        raise ValueError(f"no route to {address}: {told}")
+    link = f"/sys/class/net/{max(found)[1]}/iflink:"
+    return next(int(line.removeprefix(link)) for line in told.splitlines() if line.startswith(link))
 
 
 @dataclass(frozen=True)

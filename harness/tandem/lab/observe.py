@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 
 from tandem.errors import TandemError
+from tandem.hosts.host import TELL_WAYS, other_end
 from tandem.judge import generators, judge
 from tandem.judge.counters import HARNESS
 from tandem.judge.measure import Measured, Seen, WindowConditions, window
@@ -28,7 +29,7 @@ from tandem.probes.pools import AppPool, PgBouncer, PoolCounters, PoolUse
 from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
-from tandem.probes.tap import TELL_WAYS, Bursts, Tapped, WireTap, bodies_bytes, other_end
+from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
 from tandem.probes.threads import ContextSwitches, EndsOfConnections, SwitchCounts, between
 from tandem.probes.toxiproxy import RoundTrip
 from tandem.record.trial import WindowSpec

@@ -6,8 +6,6 @@ generator gets, and requests of the harness are not among them.
 
 import math
 import random
-import socket
-import sys
 import tempfile
 import threading
 import time
@@ -41,24 +39,6 @@ BEGINS = " or ".join(
 )
 """The kernel hands over the beginning of each request and the whole of each answer: no acknowledgements, no bodies of
 requests."""
-
-TELL_WAYS = ("sh", "-c", "cat /proc/net/route; grep . /sys/class/net/*/iflink")
-"""In a container: its routes, and of each interface the number of its other end, in the host's network namespace."""
-
-
-def other_end(address: str, told: str) -> int:
-    """The number of the host's end of the interface by which a container reaches an address. told: by TELL_WAYS. Raises
-    ValueError where no route leads there."""
-    at, found = int.from_bytes(socket.inet_aton(address), sys.byteorder), list[tuple[int, str]]()
-    for line in told.splitlines():
-        name, *fields = line.split()
-        if len(fields) >= 7 and fields[0] != "Destination":
-            network, mask = int(fields[0], 16), int(fields[6], 16)
-            found += [(mask.bit_count(), name)] if at & mask == network else []
-    if not found:
-        raise ValueError(f"no route to {address}: {told}")
-    link = f"/sys/class/net/{max(found)[1]}/iflink:"
-    return next(int(line.removeprefix(link)) for line in told.splitlines() if line.startswith(link))
 
 
 def expression(targets: list[tuple[str, int]]) -> str:

@@ -82,8 +82,8 @@ def test_only_what_is_asked_from_elsewhere_is_published_and_on_the_labs_address_
         (DEALT, FULL, "a", "loadgen", "extra_hosts", ["proxy:192.0.2.2"]),
         (DEALT, FULL, "c", "loadgen", "extra_hosts", ["proxy:192.0.2.2"]),
         # HAProxy is told where an application on another host is.
-        (EACH, FULL, "c", "proxy", "environment", {"APP_AT": "192.0.2.2:8200"}),
-        (THREE, FULL, "b", "proxy", "environment", None),
+        (EACH, FULL, "c", "proxy", "environment", {"APP_AT": "192.0.2.2:8200", "EDGE": "0.0.0.0"}),
+        (THREE, FULL, "b", "proxy", "environment", {"EDGE": "0.0.0.0"}),
         # No folder of this machine is mounted there.
         (THREE, FULL, "c", "loadgen", "volumes", ["/raw"]),
         # A direct topology publishes the application and the database.
@@ -225,8 +225,15 @@ class OneStack:
 
     _described: ClassVar = {
         name: {"networks": dict.fromkeys(networks)}
-        for name, networks in {"db": ["database"], "pgbouncer": ["pool", "database"], "proxy": ["edge", "app"]}.items()
-    } | {"loadgen": {"networks": {"edge": None, "direct": None}}, "app": {"networks": {"app": None, "pool": None}}}
+        for name, networks in {
+            "db": ["database"],
+            "pgbouncer": ["pool", "database"],
+            "proxy": ["edge", "app"],
+        }.items()
+    } | {
+        "loadgen": {"networks": {"edge": None, "direct": None}},
+        "app": {"networks": {"app": None, "pool": None}},
+    }
 
     seen_by = Stack.seen_by
     _beside = Stack._beside

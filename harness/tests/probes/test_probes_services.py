@@ -55,7 +55,7 @@ def test_each_of_several_applications_has_its_own_line_and_port() -> None:
         parse_csv(text, slot("slot-2"))
     assert (slot_port("slot-1"), slot_port("slot-24")) == (8101, 8124)
     configured = (ROOT / "compose/proxy/haproxy.cfg").read_text()
-    assert f"bind :{slot_port('slot-1')}-{slot_port(f'slot-{SLOTS}')}" in configured
+    assert f":{slot_port('slot-1')}-{slot_port(f'slot-{SLOTS}')}" in configured
     assert f"server-template slot- {SLOTS} " in configured
     assert f"use-server slot-%[dst_port,sub({SLOTS_FROM_PORT})]" in configured
 
@@ -80,8 +80,8 @@ CONSOLE: dict[str, list[dict[str, Any]]] = {
     "SHOW POOLS": [pool("pgbouncer", "pgbouncer", 7, 7), pool("tandem", "app", 3, 20), pool("tandem", "other", 1, 2)],
     "SHOW CLIENTS": [
         *(client("tandem", "app", number) for number in (5, 5, 7)),
-        client("tandem", "postgres", 7),
-        client("pgbouncer", "postgres", 1),
+        client("tandem", "probe", 7),
+        client("pgbouncer", "console", 1),
     ],
     "SHOW VERSION": [{"version": "PgBouncer 1.24.1"}],
 }  # fmt: skip

@@ -20,7 +20,7 @@ from tandem.catalog.bodies import Sent
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Sums, read_answers
 from tandem.hosts import HERE
-from tandem.hosts.host import Host
+from tandem.hosts.host import Host, other_end
 from tandem.judge.on_wire import LONG_S, needed
 from tandem.probes.comparing import ComparedAnswers, Comparison
 from tandem.probes.exchanges import Packet, exchanges, read_packets
@@ -31,7 +31,6 @@ from tandem.probes.tap import (
     Tapped,
     WireTap,
     bodies_bytes,
-    other_end,
 )
 from tandem.record.window import Tap
 

@@ -189,7 +189,7 @@ def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
     """HAProxy's container asks, through HAProxy: a guest's image may have no shell."""
     services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
     assert "healthcheck" not in services["app"]
-    assert services["proxy"]["healthcheck"]["test"][-1] == "http://127.0.0.1:8080/healthz"
+    assert services["proxy"]["healthcheck"]["test"][-1] == "http://proxy-edge:8080/healthz"
 
 
 # ---- repository ----
