@@ -90,7 +90,7 @@ class Stack:
         """A further container of the image, with these variables: yields its id, then removes it."""
         variables = [part for name, value in settings.items() for part in ("--env", f"{name}={value}")]
         labels = ["--label", "dev.tandem=stack", "--label", f"{TEMPORARY}={self.project}"]
-        network = ["--network", f"{self.project}_pool"]
+        network = ["--network", f"{self.project}_database"]  # some ask the database itself
         hardening = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
         options = [*labels, *network, *hardening, *variables]
         container = docker("run", "--detach", *options, implementation.image).strip()
