@@ -1,8 +1,8 @@
 """Describes the machine that this process runs on."""
 
-import os
 import platform
 import re
+import resource
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -168,7 +168,7 @@ def describe(proc: Path, sys: Path) -> dict[str, str | int | float | None]:
         "machine": platform.machine(),
         "clock_source": first_line(sys / CLOCK_SOURCE),
         "cgroup_version": _cgroup_version(sys),
-        "open_files_limit": os.sysconf("SC_OPEN_MAX"),
+        "open_files_limit": resource.getrlimit(resource.RLIMIT_NOFILE)[1],
         "kernel_command_line": kernel_parameters(first_line(proc / "cmdline")),
         "governor": first_line(sys / CPU / "cpu0/cpufreq/scaling_governor"),
         "turbo": _turbo(sys),

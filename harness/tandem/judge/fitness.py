@@ -105,11 +105,11 @@ def _cpus(host: LabHost, told: Readings) -> Check:
 
 
 def files(most: int, about: str | None = None) -> Check:
-    """The connections that so many open files are enough for."""
+    """The connections that so many open files are enough for. most: the hard limit, to which the programs raise theirs."""
     if most >= TEN_THOUSAND_CONNECTIONS:
-        enough = "enough for 10,000 connections through HAProxy"
+        enough = "the hard limit counts: enough for 10,000 connections through HAProxy"
         return Check("open files", "good", f"{most:,}", enough, about)
-    enough = f"enough for {max(0, most // 2 - 100):,} connections through HAProxy, not 10,000"
+    enough = f"the hard limit counts: enough for {max(0, most // 2 - 100):,} connections through HAProxy, not 10,000"
     return Check("open files", "limited", f"{most:,}", enough, about)
 
 

@@ -12,8 +12,9 @@ from tandem.load.generator import FOLDER, Generator, Load, Report, body_file
 from tandem.load.rows import Rows
 from tandem.load.shares import FIRST, Dealt, Share, merged
 
-# The generator's own lines stand between two stamps; its exit status is passed on.
-_SCRIPT = 'date +%s.%N; "$@"; status=$?; date +%s.%N; exit $status'
+# The soft limit of open files may be 1,024, and neither oha nor wrk raises it. The generator's own lines stand between
+# two stamps; its exit status is passed on.
+_SCRIPT = 'ulimit -n "$(ulimit -Hn)"; date +%s.%N; "$@"; status=$?; date +%s.%N; exit $status'
 
 # Of several generators: each gets ready and waits here, by its own clock, for a moment in nanoseconds since 1970.
 _WAIT = (

@@ -23,9 +23,6 @@ _ERRORS = re.compile(
 _NOT_2XX = re.compile(r"^ +Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
 _RATE = re.compile(r"^Requests/sec: +(\d+(?:\.\d+)?)$", re.MULTILINE)
 
-# The soft limit of open files is low for the sake of old programs; wrk does not raise it itself.
-_SCRIPT = 'ulimit -n "$(ulimit -Hn)"; exec wrk "$@"'
-
 
 class WrkGenerator:
     """wrk as a tandem.load.generator.Generator. Of several URLs it asks for the first; options: its `threads`,
@@ -44,7 +41,7 @@ class WrkGenerator:
             raise TandemError("wrk is used only for closed loops of GET requests without headers")
         url = load.urls[0] if load.urls else load.url
         own = [f"-t{int(load.options.get('threads', 1))}", f"-c{load.connections}", f"-d{load.duration_s}s"]
-        return ["bash", "-c", _SCRIPT, "bash", *own, f"--timeout={load.timeout_s}s", "--latency", url]
+        return ["wrk", *own, f"--timeout={load.timeout_s}s", "--latency", url]
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
         return no_rows(), Report(statusCodeDistribution={}, told=parse(said(folder, name)))
