@@ -60,6 +60,11 @@ def with_parts(name: str, utilisation: float, parts: Mapping[str, float]) -> str
     return f"{name}: {', '.join(users)}"
 
 
+def counted(number: int, things: str) -> str:
+    """`1 start`, `3 starts`. things: in the plural."""
+    return f"{number} {things if number != 1 else things.removesuffix('s')}"
+
+
 def number(value: float | None, digits: int = 0) -> str:
     """A figure for people; a dash for what was not measured."""
     return "–" if value is None else f"{value:,.{digits}f}"

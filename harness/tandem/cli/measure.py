@@ -30,6 +30,7 @@ from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict
 from tandem.report.fit import fitted
 from tandem.report.parts import STYLES, checked
+from tandem.wording import counted
 
 CLIENT = "TANDEM_CLIENT_PID"
 """The process that this one ends with."""
@@ -57,7 +58,7 @@ def sentence(result: Result[Any]) -> Text:
     """The result in one sentence, before its tables."""
     names = ", ".join(variant.label for variant in result.request.variants)
     why = f": {result.reasons[0]}" if result.reasons and result.verdict is not Verdict.OK else ""
-    told = result.headline or f"{sum(result.trials.values())} trials of {names}"
+    told = result.headline or f"{counted(sum(result.trials.values()), 'trials')} of {names}"
     return Text(
         f"{result.request.study}, {result.verdict}: {told}{why}", style=f"bold {STYLES[result.verdict]}"
     )

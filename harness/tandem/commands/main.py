@@ -9,6 +9,7 @@ import threading
 import time
 from typing import Annotated
 
+import psycopg
 import typer
 from python_on_whales import DockerException
 from rich.console import Group
@@ -20,6 +21,7 @@ from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, ou
 from tandem.commands import advise, nightly, page, records, replay, report, selftest, serve, session
 from tandem.errors import TandemError
 from tandem.hosts import HERE
+from tandem.hosts.docker import complaint
 from tandem.judge import fitness
 from tandem.lab import doctor, matrix
 from tandem.lab.live import View
@@ -159,8 +161,10 @@ def main(commands: typer.Typer = app) -> None:
             err.print(f"tandem: {told}", style="red", markup=False, highlight=False)
             err.print("--help lists the command's arguments and options.")
         sys.exit(error.exit_code)
-    except (OSError, subprocess.SubprocessError, DockerException) as error:
-        err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
+    except (OSError, subprocess.SubprocessError, DockerException, psycopg.Error) as error:
+        told = complaint(error) if isinstance(error, DockerException) else str(error)
+        what = "the database does not answer: " if isinstance(error, psycopg.Error) else ""
+        err.print(f"tandem: {what}{told}", style="red", markup=False, highlight=False)
         sys.exit(1)
     if status == INTERRUPTED:  # Typer turns Ctrl-C into this status
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would cut off what is said now

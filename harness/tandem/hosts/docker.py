@@ -9,6 +9,17 @@ ANSWERS_S: Final = 300
 window's rows home takes longest."""
 GAVE_UP: Final = 124
 """The exit status of `timeout` where it had to end the command."""
+FULL_DISK: Final = "no space left on device"
+REMEDIES: Final = {
+    FULL_DISK: "The disk of Docker's engine is full. `docker system df` says what takes its space; `just clean` removes"
+    " untagged images of earlier builds of this project.",
+    "Requested CPUs are not available": "The placement names CPUs that the engine may not use. Name CPUs that are available in"
+    " a file of your own beside compose/placements/two-cores.env and give its name with --placement; --placement shared"
+    " names none.",
+    "permission denied while trying to connect to the": "Join the group 'docker' (sudo usermod -aG docker $(id -un)) and log in"
+    " again.",
+}
+"""Part of an engine's message -> what to do about it."""
 
 
 def docker_client(url: str | None, lasts_s: float = 0.0, **options: Any) -> DockerClient:
@@ -22,7 +33,8 @@ def docker_client(url: str | None, lasts_s: float = 0.0, **options: Any) -> Dock
 
 
 def complaint(error: DockerException) -> str:
-    """The reason of an error, for people."""
+    """The reason of an error, for people; and what to do about it, where that is known."""
     if error.return_code == GAVE_UP:
         return "its Docker engine has stopped answering, but its SSH connection is still open"
-    return ((error.stderr or "") + (error.stdout or "")).strip() or str(error)
+    said = ((error.stderr or "") + (error.stdout or "")).strip() or str(error)
+    return "\n".join([said, *(remedy for part, remedy in REMEDIES.items() if part in said)])

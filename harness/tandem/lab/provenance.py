@@ -7,6 +7,9 @@ from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
+import psycopg
+
+from tandem.errors import TandemError
 from tandem.hosts import Host
 from tandem.lab.images import origins
 from tandem.lab.sources import git, has_changes
@@ -69,14 +72,21 @@ def _lines(settings: dict[str, str]) -> str:
 
 def configuration(stack: Stack, host: Host) -> dict[str, str]:
     """The effective configuration of every component and of their host, as text. The stack must be up, the
-    application need not."""
+    application need not. Raises TandemError where a component does not tell its settings."""
     database = Postgres(stack.service("db").address, ADMIN_PASSWORD, {})
+    asked = "the database"
     try:
         postgresql = _lines(database.changed_settings())
+        asked = "PgBouncer"
+        with closing(PgBouncer(stack.service("pgbouncer").address, ADMIN_PASSWORD)) as pooler:
+            pgbouncer = _lines(pooler.changed_settings())
+    except psycopg.Error as error:
+        raise TandemError(
+            f"{asked} was asked for its settings and did not answer: {str(error).strip()}. It answered when it"
+            " started, so this machine is busy or too slow: try again while nothing else runs"
+        ) from None
     finally:
         database.forget()  # a connection would keep the database from being replaced
-    with closing(PgBouncer(stack.service("pgbouncer").address, ADMIN_PASSWORD)) as pooler:
-        pgbouncer = _lines(pooler.changed_settings())
     return {
         "app environment": _lines(stack.environment("app")),
         "haproxy.cfg": stack.execute("proxy", ["cat", HAPROXY_CONFIGURATION]),

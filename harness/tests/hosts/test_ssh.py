@@ -130,5 +130,26 @@ def test_one_that_answers_is_not_hurried_and_its_own_words_are_told(
     assert docker.complaint(found.value) == "no such thing"
 
 
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("Error response from daemon: Requested CPUs are not available - requested 7, available: 0-1", "--placement shared"),
+        ("write /var/lib/docker/tmp/GetImageBlob1: no space left on device", "`just clean`"),
+        ("permission denied while trying to connect to the Docker daemon socket at unix:///x", "group 'docker'"),
+        ("Error response from daemon: no such thing", None),
+    ],
+)  # fmt: skip
+def test_what_engines_say_has_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, remedy: str | None
+) -> None:
+    """The first and the third are what Docker 20.10 says."""
+    engine(tmp_path, f'echo "{said}" >&2; exit 1', monkeypatch)
+    with pytest.raises(DockerException) as found:
+        docker.docker_client(None).container.list()
+    first, *others = docker.complaint(found.value).splitlines()
+    assert first == said
+    assert [remedy in other for other in others] == ([True] if remedy else [])
+
+
 def test_this_machines_engine_has_no_limit() -> None:
     assert docker.docker_client(None).client_config.client_call == ["docker"]

@@ -28,10 +28,12 @@ class Bench(Grid[Benched]):
 
     def plan(self) -> Blocks:
         first_s = trial_s(self.outline()[0][0], Overheads())
-        self.tell(
-            f"the first figure comes after about {lasts(first_s)}; all {self.rounds} starts of each variant then give"
-            " intervals and ratios within blocks"
+        rest = (
+            f"; all {self.rounds} starts of each variant then give intervals and ratios within blocks"
+            if self.rounds > 1
+            else "; one start of each variant gives no interval"
         )
+        self.tell(f"the first figure comes after about {lasts(first_s)}{rest}")
         warn_of_too_few_blocks(self, self.rounds, shortest_with_enough(self.catalog))
         yield from super().plan()
 
@@ -51,12 +53,14 @@ class Bench(Grid[Benched]):
             if cost is None or own is None
             else f", {cost:,.0f} µs of CPU per request, {own:,.0f} of it the application's"
         )
-        starts = self.rounds * len(self.variants) - 1
-        more = " and the ratios within blocks" if len(self.variants) > 1 else ""
-        return (
-            f"first figure {window.goodput_rps:,.0f}/s{told}, from one start."
-            f" The {starts} starts that follow add an interval{more}"
-        )
+        follow = ""
+        if starts := self.rounds * len(self.variants) - 1:
+            first = "The start that follows adds" if starts == 1 else f"The {starts} starts that follow add"
+            adds = ["an interval"] * (self.rounds > 1) + ["the ratios within blocks"] * (
+                len(self.variants) > 1
+            )
+            follow = f". {first} {' and '.join(adds)}"
+        return f"first figure {window.goodput_rps:,.0f}/s{told}, from one start{follow}"
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
         found = conclude([self.variants], trials, self.rounds, baselines)

@@ -14,7 +14,7 @@ from tandem.record.result import Result
 from tandem.report.parts import findings, spent
 from tandem.report.table import Column, figure, table
 from tandem.studies.ceiling.conclusions import AT_EQUAL_LOAD, Ceilings
-from tandem.wording import limited_by, number
+from tandem.wording import counted, limited_by, number
 
 MEANINGS: dict[StandIn, str] = {
     "proxy": "generator to HAProxy, which answers itself",
@@ -27,7 +27,7 @@ NOTE = "mean ± half-width of the 95 % interval over the rounds; a dash below tw
 def _ceilings(result: Result[Ceilings]) -> Table:
     found = result.conclusions
     return table(
-        f"ceilings for {result.request.scenario}, {found.rounds} rounds",
+        f"ceilings for {result.request.scenario}, {counted(found.rounds, 'rounds')}",
         [kind for kind in MEANINGS if found.estimate_of(GOODPUT, stand_ins.variant(kind).position)],
         Column("ceiling", str, text=True),
         Column("what", lambda kind: MEANINGS[kind], text=True),

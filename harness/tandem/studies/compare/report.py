@@ -22,7 +22,7 @@ from tandem.report.table import texts
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.detecting import PILOT
 from tandem.studies.compare.pictures import pictures
-from tandem.wording import ROLES, limited_by, number, percent, ratio_with_interval
+from tandem.wording import ROLES, counted, limited_by, number, percent, ratio_with_interval
 
 COLUMNS = {
     TOTAL: ("total CPU, alone and at full load", "µs/request"),
@@ -213,7 +213,7 @@ def _title(result: Result[Compared], metric: str) -> str:
     found = result.conclusions
     rank = "; the primary metric, named beforehand" if metric == found.primary else ""
     looks = f" (looks at {', '.join(map(str, found.looks))})" if found.looks else ""
-    return f"{COLUMNS[metric][0]}: {conditions_line(result.request)}, {found.blocks} blocks{looks}{rank}"
+    return f"{COLUMNS[metric][0]}: {conditions_line(result.request)}, {counted(found.blocks, 'blocks')}{looks}{rank}"
 
 
 def tables(result: Result[Compared]) -> list[Table | Text]:
@@ -252,7 +252,7 @@ def excluded(found: Compared) -> list[str]:
             f"; the smallest that these blocks can detect is {(least - 1) * 100:.1f} %" if least else ""
         )
         lines.append(
-            f"{label}, {name}, {found.blocks} blocks: differences above {percent(math.ceil(max(sizes)) / 1e3)}{below}"
+            f"{label}, {name}, {counted(found.blocks, 'blocks')}: differences above {percent(math.ceil(max(sizes)) / 1e3)}{below}"
             f" are excluded{smallest}"
         )
     return lines

@@ -12,7 +12,7 @@ from tandem.report.parts import ceilings, ending
 from tandem.report.table import Column, figure, table
 from tandem.studies.sweep.axis import AXES
 from tandem.studies.sweep.conclusions import Curve, Swept
-from tandem.wording import limited_by, number
+from tandem.wording import counted, limited_by, number
 
 CUT_OFF = "the peak is at {}: the ceiling shapes the peak, c90, the loss and the law as much as the application does"
 TESTED = "in brackets: 95 % intervals; a loss is reported where Dunnett's test finds the largest value behind another one"
@@ -43,7 +43,7 @@ def _table(result: Result[Swept], curve: Curve) -> Table:
         return Column(heading, lambda value: figure(found, metric, found.position(curve, value), digits))
 
     return table(
-        f"{curve.variant}, {result.request.scenario}: {AXES[found.axis]}; {found.rounds} rounds",
+        f"{curve.variant}, {result.request.scenario}: {AXES[found.axis]}; {counted(found.rounds, 'rounds')}",
         found.values,
         Column(found.axis, str),
         Column("rounds", rounds),
