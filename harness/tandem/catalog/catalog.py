@@ -161,6 +161,8 @@ class Plan(Entry):
 
     def unfit(self, cpus: int) -> str | None:
         """Why a host with so many CPUs is not fit for this plan; None if it is."""
+        if cpus == 1:
+            return "this host has one CPU, which all roles share: no result can be compared. Measure on two or more"
         if cpus >= self.cpus_least:
             return None
         return (

@@ -24,7 +24,6 @@ from tandem.probes.haproxy import point, slot_port
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.window import Finding
 
-READY_S = 60
 IDLE_S = 1.0
 """Length of the rest in which an application's idle rate is read."""
 GRACE_S = 12
@@ -274,6 +273,6 @@ class Application:
     def _answers(self, address: str) -> None:
         alive: Callable[[], object] = lambda: self.stack.service("app")  # noqa: E731
         try:
-            await_health(address, READY_S, alive)
+            await_health(address, alive)
         except NotReadyError as error:
             raise TandemError(f"{error}\n{self.log_end()}") from None

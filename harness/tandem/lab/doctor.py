@@ -4,8 +4,9 @@ import shutil
 import time
 from pathlib import Path
 
-from python_on_whales import DockerException
+from python_on_whales import DockerClient, DockerException
 
+from tandem.hosts.docker import complaint
 from tandem.hosts.host import Host
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
 from tandem.judge.fitness import Check, State, disk, files
@@ -67,12 +68,14 @@ def capture(host: Host) -> Check:
 
 def _engine() -> Check:
     try:
-        versions = engine_versions()
+        versions, places = engine_versions(), DockerClient().system.info().cpu_set
     except DockerException as error:
-        return Check("docker", "bad", "no answer", str(error.stderr or error).strip().splitlines()[-1])
-    return Check(
-        "docker", "good", f"{versions['docker']}, Compose {versions['compose']}", "builds and runs the stack"
-    )
+        return Check("docker", "bad", "no answer", complaint(error).splitlines()[-1])
+    found = f"{versions['docker']}, Compose {versions['compose']}"
+    if not places:
+        means = "gives no container CPUs of its own (rootless, without the controller cpuset): only --placement shared runs"
+        return Check("docker", "limited", found, means)
+    return Check("docker", "good", found, "builds and runs the stack")
 
 
 def _old_images() -> list[Check]:

@@ -23,7 +23,7 @@ from tandem.lab.prepare import Prepared, check, generators_image, in_a_lab, prep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
 from tandem.lab.sites import ALONE, APP, FAULTS, Sites
-from tandem.lab.stack import Stack, other_measurements, remove_leftovers
+from tandem.lab.stack import Stack, compose_name, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.load.generator import OHA
 from tandem.probes.haproxy import SLOTS
@@ -58,6 +58,24 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note, sites: Sites = ALO
         )
     if remove_leftovers(root, results / ".leftovers.env", sites):
         note("removed the containers and data of a command that was killed")
+
+
+def refuse_lost_placement(stacks: Iterable[Stack]) -> None:
+    """Raises TandemError where services have CPU sets and their engine gives none: it would only warn, and the figures would be
+    those of another placement."""
+    placed = {
+        id(engine): engine
+        for stack in stacks
+        for service in (*shared(stack), APP)
+        if stack.variables.get(f"{compose_name(service).upper()}_CPUSET")
+        for engine in (stack.at(service),)
+    }
+    if not all(engine.system.info().cpu_set for engine in placed.values()):
+        raise TandemError(
+            "this engine gives no container CPUs of its own, as rootless engines do until the controller cpuset is delegated to"
+            " them (https://docs.docker.com/engine/security/rootless/tips/#limiting-resources): the placement would be lost."
+            " Delegate it, or give --placement shared, which has no CPU sets"
+        )
 
 
 def shared(stack: Stack) -> list[str]:
@@ -147,7 +165,7 @@ def start(stack: Stack, note: Note) -> None:
     """Starts the shared services and waits until each answers."""
     began = time.monotonic()
     stack.start(shared(stack))
-    await_services(stack, shared(stack))
+    await_services(stack, shared(stack), note)
     note(f"stack: ready in {time.monotonic() - began:.1f} s")
 
 
@@ -239,6 +257,7 @@ class Laboratory:
         runs = [self.prepared(variant.label) for variant in self.work.variants]
         # The services are those of the first: the latency proxy is up if any variant needs it.
         runs.sort(key=lambda run: run.case.db_rtt_ms is None)
+        refuse_lost_placement(run.stack for run in runs)
         began = time.monotonic()
         try:
             self.view.phase("build", None)
@@ -351,7 +370,7 @@ class Laboratory:
                 READ_BY, "unknown"
             )  # where they do not come up, the next visit tries again
             stack.start(sorted(other))
-            await_services(stack, shared(stack))
+            await_services(stack, shared(stack), self.view.note)
             self._limits = wanted
 
     def _restart_generators(self, stack: Stack) -> None:

@@ -136,7 +136,8 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
         highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
         if highest >= have and not request.conditions.lab:
             raise UsageError(
-                f"the placement {conditions.placement} needs {highest + 1} CPUs, but this host has {have}"
+                f"the placement {conditions.placement} needs {highest + 1} CPUs, but this host has {have}:"
+                " leave --placement out, and the largest that fits is taken"
             )
         scenario = scenario_of(catalog, request, variant)
         if scenario.connections < conditions.generators:

@@ -1,20 +1,27 @@
 """Waits until services and an application answer, without Docker's health checks, and until a host is quiet."""
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import httpx
 import psycopg
 
-from tandem.errors import TandemError
+from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import Machines
 from tandem.lab.stack import Stack
 from tandem.probes.pools import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, dsn
 from tandem.probes.toxiproxy import Toxiproxy
 
-START_S = 60
+LIMIT, LIMIT_S = "TANDEM_START_S", 60.0
+"""The variable that says within how many seconds a service or an application has to answer, and its default."""
+SEEDS, SEEDED = "tandem: making the data", "tandem: the data are made"
+"""What compose/db/start says before and after the data of its first start."""
+SEEDING_LIMITS = 10
+"""A database that makes its data has as many times the limit: that is work, which takes a slow machine longer."""
+ASKED_EVERY_S = 0.5
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 
 
@@ -27,11 +34,35 @@ _ASK: dict[str, Callable[[str], object]] = {
 """Service -> a question at its address, which raises psycopg.Error or httpx.HTTPError while it does not answer."""
 
 
-def await_services(stack: Stack, services: list[str]) -> None:
+def limit_s(environment: Mapping[str, str] = os.environ) -> float:
+    """The limit of a start. Raises UsageError."""
+    said = environment.get(LIMIT) or str(LIMIT_S)
+    try:
+        limit = float(said)
+    except ValueError:
+        limit = 0.0
+    if not 0 < limit < float("inf"):
+        raise UsageError(f"{LIMIT} must be a number of seconds above 0, not '{said}'")
+    return limit
+
+
+def _pause(began_s: float) -> None:
+    """Waits before it is asked again, the longer the longer it has been asked: asking takes CPU time from what starts."""
+    time.sleep(min(ASKED_EVERY_S, max(0.05, (time.monotonic() - began_s) / 20)))
+
+
+def _seeding(stack: Stack) -> bool:
+    """Whether the database is making its data."""
+    said = stack.log("db", lines=1000)
+    return SEEDS in said and SEEDED not in said
+
+
+def await_services(stack: Stack, services: list[str], note: Callable[[str], None]) -> None:
     """Returns when those services answer that can be asked. Raises TandemError, with the logs, if one does not."""
     waiting = {service: _ASK[service] for service in services if service in _ASK}
     addresses = {service: stack.service(service).address for service in waiting}
-    deadline = time.monotonic() + START_S
+    began, limit = time.monotonic(), limit_s()
+    allowed = limit
     while True:
         for service, ask in list(waiting.items()):
             with suppress(psycopg.Error, httpx.HTTPError):
@@ -39,27 +70,40 @@ def await_services(stack: Stack, services: list[str]) -> None:
                 del waiting[service]
         if not waiting:
             return
-        if time.monotonic() > deadline:
+        if time.monotonic() - began > allowed:
+            seeding = "db" in waiting and _seeding(stack)
+            if seeding and allowed == limit:
+                allowed *= SEEDING_LIMITS
+                note(f"  db: still making its data after {limit:.0f} s; it has {allowed:.0f} s for that")
+                continue
+            more = ", which was still making its data" if seeding else ""
             logs = "\n".join(f"end of the log of {name}:\n{stack.log(name)}" for name in waiting)
-            raise TandemError(f"not healthy after {START_S} s: {', '.join(waiting)}\n{logs}")
+            raise TandemError(
+                f"not healthy after {allowed:.0f} s: {', '.join(waiting)}{more}. {_longer(limit)}\n{logs}"
+            )
         for service in waiting:
             stack.service(service)  # raises, with the log, if it has died
-        time.sleep(0.1)
+        _pause(began)
+
+
+def _longer(limit_s: float) -> str:
+    return f"If this machine is slow, {LIMIT}={limit_s * 5:.0f} before the command gives it longer."
 
 
 class NotReadyError(TandemError):
     """Nobody answered in time."""
 
 
-def await_health(address: str, limit_s: float, alive: Callable[[], object]) -> None:
+def await_health(address: str, alive: Callable[[], object]) -> None:
     """Returns when /healthz of host:port answers 200. alive: raises if what should answer has died.
 
     Raises NotReadyError after the limit.
     """
-    url, deadline, last = f"http://{address}/healthz", time.monotonic() + limit_s, "no answer"
+    url, last = f"http://{address}/healthz", "no answer"
+    began, limit = time.monotonic(), limit_s()
     # One client for all tries: making one reads the system's certificates, which takes CPU time from what starts.
     with httpx.Client(timeout=2, headers={"Connection": "close"}) as client:
-        while time.monotonic() < deadline:
+        while time.monotonic() - began < limit:
             try:
                 status = client.get(url).status_code
                 if status == 200:
@@ -68,8 +112,8 @@ def await_health(address: str, limit_s: float, alive: Callable[[], object]) -> N
             except httpx.HTTPError as error:
                 last = repr(error)
             alive()
-            time.sleep(0.05)
-    raise NotReadyError(f"not ready after {limit_s:.0f} s: {url}: {last}")
+            _pause(began)
+    raise NotReadyError(f"not ready after {limit:.0f} s: {url}: {last}. {_longer(limit)}")
 
 
 def settle(host: Machines) -> None:

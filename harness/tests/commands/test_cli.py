@@ -232,7 +232,7 @@ def test_a_placement_that_does_not_fit_the_host(tandem: Tandem, monkeypatch: pyt
     monkeypatch.setattr(Here, "cpus", 2)
     said = tandem("bench", "rust-async", "--placement", "eight-cores")
     assert said.status == 2
-    assert "needs 8 CPUs, but this host has 2" in said.err
+    assert "needs 8 CPUs, but this host has 2: leave --placement out" in said.err
 
 
 def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,7 +156,13 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
     def build(runs: Any, note: object, folder: object = None, services: Any = None) -> None:
         built.append(([run.program for run in runs], bool(services)))
 
-    for name, stub in (("build", build), ("start", None), ("check", None), ("refuse_or_clean_up", None)):
+    for name, stub in (
+        ("build", build),
+        ("start", None),
+        ("check", None),
+        ("refuse_or_clean_up", None),
+        ("refuse_lost_placement", None),
+    ):
         monkeypatch.setattr(laboratory_, name, stub or (lambda *_: None))
     monkeypatch.setattr(Stack, "down", lambda self: None)
     monkeypatch.setattr(Laboratory, "_environment", lambda self, run: run.variant.label)

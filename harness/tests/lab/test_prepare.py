@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psycopg
 import pytest
 from harness_engine import request
 
@@ -13,6 +14,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE, Here, Host
+from tandem.lab import provenance
 from tandem.lab.images import PROGRAMS_FILE, identity, keep_programs
 from tandem.lab.prepare import (
     PORTS,
@@ -44,6 +46,14 @@ def full(**changes: Any) -> Conditions:
 
 
 # ---- what may be asked for ----
+
+
+@pytest.mark.parametrize(
+    ("cpus", "plan", "told"), [(1, "quick", "one CPU"), (2, "quick", None), (2, "claim", "at least 4")]
+)
+def test_one_cpu_is_fit_for_no_comparison(real: Catalog, cpus: int, plan: str, told: str | None) -> None:
+    found = real.plan(plan).unfit(cpus)
+    assert found is None if told is None else told in (found or "")
 
 
 def test_what_fits_together_is_let_through(real: Catalog) -> None:
@@ -222,6 +232,38 @@ def test_the_hosts_own_limits(tmp_path: Path) -> None:
     (tmp_path / "sys/vm/max_map_count").write_text("8000\n")
     assert read_limits(host).threads == 4_000
     assert read_limits(HERE).open_files > 0
+
+
+@pytest.mark.parametrize(
+    ("silent", "told"), [("db", "the database was asked"), ("pgbouncer", "PgBouncer was asked"), ("", "")]
+)
+def test_settings_that_are_not_told_are_one_clear_error(
+    monkeypatch: pytest.MonkeyPatch, silent: str, told: str
+) -> None:
+    class Asked:
+        def __init__(self, address: str, *_: object) -> None:
+            self.address = address
+
+        def changed_settings(self) -> dict[str, str]:
+            if self.address == silent:
+                raise psycopg.errors.ConnectionTimeout("connection timeout expired")
+            return {"a": self.address}
+
+        def forget(self) -> None: ...
+
+        close = forget
+
+    monkeypatch.setattr(provenance, "Postgres", Asked)
+    monkeypatch.setattr(provenance, "PgBouncer", Asked)
+    stack: Any = SimpleNamespace(
+        service=lambda name: SimpleNamespace(address=name), environment=lambda name: {}, execute=lambda *_: ""
+    )
+    if told:
+        with pytest.raises(TandemError, match=rf"{told} .* connection timeout expired\. It answered when"):
+            provenance.configuration(stack, HERE)
+    else:
+        found = provenance.configuration(stack, HERE)
+        assert (found["postgresql"], found["pgbouncer"]) == ("a=db", "a=pgbouncer")
 
 
 @pytest.fixture
