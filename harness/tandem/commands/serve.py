@@ -35,12 +35,7 @@ def up(
 ) -> None:
     """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
     stack = _user_stack(implementation, topology)
-    err.print("building images (the first time this takes minutes) ...")
-    taken = build_side_by_side(
-        {service: (stack, service) for service in SERVED}, lambda name, s: err.print(f"  {name}: {s:.0f} s")
-    )
-    for name, origin in sorted(taken.items()):
-        err.print(f"  {name}: not built, taken from {origin}")
+    build_side_by_side({service: (stack, service) for service in SERVED}, err.print)
     stack.up()
     port, stats = os.environ.get("HTTP_PORT", "8080"), os.environ.get("STATS_PORT", "8404")
     out.print(

@@ -36,5 +36,9 @@ def complaint(error: DockerException) -> str:
     """The reason of an error, for people; and what to do about it, where that is known."""
     if error.return_code == GAVE_UP:
         return "its Docker engine has stopped answering, but its SSH connection is still open"
-    said = ((error.stderr or "") + (error.stdout or "")).strip() or str(error)
+    return with_remedy(((error.stderr or "") + (error.stdout or "")).strip() or str(error))
+
+
+def with_remedy(said: str) -> str:
+    """What an engine said, and what to do about it, where that is known."""
     return "\n".join([said, *(remedy for part, remedy in REMEDIES.items() if part in said)])

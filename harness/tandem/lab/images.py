@@ -11,7 +11,7 @@ import time
 import tomllib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -21,6 +21,7 @@ from python_on_whales import DockerClient, DockerException, Image
 
 from tandem.errors import TandemError, UsageError
 from tandem.history.night import FrozenStack, Program, StackImage
+from tandem.hosts.docker import FULL_DISK, complaint, with_remedy
 from tandem.lab.sources import git, has_changes
 from tandem.lab.stack import BENCH_PROJECT, KEPT, LABEL, LOG_TAIL, Stack, tail
 from tandem.record.store import write_atomically
@@ -125,7 +126,8 @@ def take(image: str, wanted: str, folder: str) -> str | None:
     """Gives this machine the published image of this content, under its own name, such as tandem/db or tandem/node:TAG.
 
     Returns where it came from, with the digest; None where the registry has none. The image is fetched by its digest, so
-    the engine checks every byte. Raises TandemError where it says of itself that it is made of something else.
+    the engine checks every byte. Raises TandemError where it says of itself that it is made of something else, and where the
+    disk is full.
     """
     docker = DockerClient()
     if docker.image.exists(image):
@@ -139,7 +141,9 @@ def take(image: str, wanted: str, folder: str) -> str | None:
     try:
         docker.image.pull(f"{place}@{digest}", quiet=True)
         found = docker.image.inspect(f"{place}@{digest}")
-    except DockerException:
+    except DockerException as error:
+        if FULL_DISK in (told := complaint(error)):  # a build would need more of it
+            raise TandemError(f"{place} cannot be taken: {told}") from None
         return None  # such as an image for another kind of CPU
     made_of = _content_of(found)
     if made_of != wanted:
@@ -192,6 +196,11 @@ def taken(
 
 # ---- building ----
 
+TOLD_FROM_S = 5.0
+"""Builds that come from the cache are not worth a line."""
+STILL_S = 30.0
+"""Silence after which it is told what is still being built or taken."""
+
 
 def build_image(context: Path, image: str, dockerfile: str, built: str, target: str = "") -> None:
     """Builds it on this machine's engine. context: the folder that is sent. built: what its label says it is for.
@@ -205,7 +214,7 @@ def build_image(context: Path, image: str, dockerfile: str, built: str, target: 
     command = ["docker", "buildx", "build", *options, str(context)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise TandemError(f"the image {image} does not build:\n{tail(done.stderr)}")
+        raise TandemError(f"the image {image} does not build:\n{with_remedy(tail(done.stderr))}")
 
 
 def content_of(stack: Stack, service: str) -> str:
@@ -228,35 +237,38 @@ def build(stack: Stack, service: str) -> str | None:
             said.append(line.decode(errors="replace").rstrip())
     except DockerException:
         what = f"{service} ({stack.variables['IMPL']})" if service == "app" else service
-        raise TandemError(f"the image of {what} does not build:\n" + "\n".join(said)) from None
+        raise TandemError(f"the image of {what} does not build:\n{with_remedy('\n'.join(said))}") from None
     return None
 
 
-def build_side_by_side(
-    jobs: dict[str, tuple[Stack, str]], done: Callable[[str, float], None]
-) -> dict[str, str]:
-    """Builds images at the same time, or takes them from a registry; calls done(name, seconds) after each.
+def build_side_by_side(jobs: dict[str, tuple[Stack, str]], note: Callable[[str], None]) -> None:
+    """Builds images at the same time, or takes them from a registry, and tells what is done.
 
-    jobs: name for people -> (stack, service). Returns where those came from that were not built. Raises the TandemError of
-    the first that does not build.
+    jobs: name for people -> (stack, service). Raises the TandemError of the first that does not build.
     """
-    taken: dict[str, str] = {}
-
-    def one(name: str, stack: Stack, service: str) -> float:
-        began = time.monotonic()
-        if (origin := build(stack, service)) is not None:
-            taken[name] = origin
-        return time.monotonic() - began
-
+    if not jobs:
+        return
+    began = time.monotonic()
+    place = registry(next(iter(jobs.values()))[0].root)
+    doing = "building" if place is None else f"taking from {place}, or building what it lacks:"
+    note(f"images: {doing} {', '.join(jobs)} (the first time this takes minutes)")
     with ThreadPoolExecutor(len(jobs)) as pool:
-        running = {pool.submit(one, name, stack, service): name for name, (stack, service) in jobs.items()}
+        running = {pool.submit(build, stack, service): name for name, (stack, service) in jobs.items()}
+        left = set(running)
         try:
-            for job in as_completed(running):
-                done(running[job], job.result())
+            while left:
+                ended, left = wait(left, STILL_S, FIRST_COMPLETED)
+                lasted_s = time.monotonic() - began
+                for job in ended:
+                    if (origin := job.result()) is not None:
+                        note(f"  {running[job]}: taken from {origin} in {lasted_s:.0f} s")
+                    elif lasted_s >= TOLD_FROM_S:
+                        note(f"  {running[job]}: {lasted_s:.0f} s")
+                if not ended:
+                    note(f"  after {lasted_s:.0f} s still: {', '.join(sorted(running[job] for job in left))}")
         except TandemError:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return taken
 
 
 # ---- the programs of one folder of measurements ----
@@ -310,7 +322,6 @@ def build_today(
     root: Path, implementations: Sequence[str], note: Callable[[str], None]
 ) -> dict[str, Program]:
     """Builds the implementations' folders and tags what comes out. Raises TandemError for one that does not build."""
-    note(f"images: building {', '.join(implementations)}")
     commit = git(root, "rev-parse", "HEAD")
     dirty = bool(has_changes(root))
     found = {}
@@ -319,11 +330,7 @@ def build_today(
             name: Stack(root, BENCH_PROJECT, {"IMPL": name}, Path(folder, f"{name}.env"))
             for name in implementations
         }
-        taken = build_side_by_side(
-            {name: (stack, "app") for name, stack in stacks.items()}, lambda name, seconds: None
-        )
-        for name, origin in sorted(taken.items()):
-            note(f"  {name}: not built, taken from {origin}")
+        build_side_by_side({name: (stack, "app") for name, stack in stacks.items()}, note)
         for name, stack in stacks.items():
             image = stack.image("app")
             program = Program(tag=tag_of(image), commit=commit, dirty=dirty, base=base_of(image))
@@ -355,7 +362,7 @@ def frozen_stack(
         if known is not None and not missing:
             return known
         note(f"stack: freezing today's {', '.join(missing)}")
-        build_side_by_side({role: (stack, role) for role in missing}, lambda name, seconds: None)
+        build_side_by_side({role: (stack, role) for role in missing}, note)
         for role in missing:
             image = stack.image(role)
             kept[role] = StackImage(tag=tag_of(image), content=wanted[role][1], base=base_of(image))

@@ -42,8 +42,6 @@ READ_BY = {
     "PGBOUNCER_AUTH_TYPE": "pgbouncer",
 }
 """A variant's variables that one of them reads: it starts anew before a visit that has another value."""
-TOLD_FROM_S = 5.0
-"""Builds that come from the cache are not worth a line."""
 
 Note = Callable[[str], None]
 
@@ -137,15 +135,7 @@ def build(
             f"this machine no longer has {', '.join(missing)}, and no build makes the same image again."
             " `just nightly` freezes today's in its place"
         )
-    note(f"images: building {', '.join(to_build) or 'none'} (the first time this takes minutes)")
-
-    def built(name: str, seconds: float) -> None:
-        if seconds >= TOLD_FROM_S:
-            note(f"  {name}: {seconds:.0f} s")
-
-    taken = build_side_by_side(to_build, built) if to_build else {}
-    for name, origin in sorted(taken.items()):
-        note(f"  {name}: not built, taken from {origin}")
+    build_side_by_side(to_build, note)
     programs = jobs | {program: (stack, "app") for program, stack in there.items()}
     further = {role: (one.stack, role) for one in runs for role in one.stack.generators[1:]}
     for name, (stack, service) in (programs | further).items():

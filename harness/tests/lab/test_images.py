@@ -2,12 +2,14 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
+from python_on_whales import DockerException
 
 from checks import changed
 from tandem.catalog.catalog import Catalog
@@ -106,23 +108,69 @@ def test_no_registry_is_named_yet(root: Path) -> None:
 CLIENT = """#!/bin/sh
 echo "$@" >>"{log}"
 case "$*" in
+info) printf '%s\n' "{engine}"; exit {status} ;;
+"context inspect"*) echo "{context}" ;;
 *imagetools*) printf 'Name: x\nMediaType: y\nDigest:    sha256:{digest}\n' ;;
 "image inspect --format"*@sha256:*) echo {content} ;;
 "image inspect"*) exit 1 ;;
+{fails}
 esac
 """
 
 
-def launched(root: Path, folder: Path, switch: str, content: str) -> tuple[int, str, list[str]]:
-    """Status, what it said, and what it asked of a client of Docker that has no image."""
+def launched(
+    root: Path, folder: Path, switch: str, content: str, **engine: str
+) -> tuple[int, str, list[str]]:
+    """Status, what it said, and what it asked of a client of Docker that has no image. engine: what is special about it."""
     log, client = folder / "log", folder / "docker"
-    client.write_text(CLIENT.format(log=log, digest="a" * 64, content=content))
+    usual = {"engine": "", "status": "0", "context": "unix:///var/run/docker.sock", "fails": ""}
+    client.write_text(CLIENT.format(log=log, digest="a" * 64, content=content, **usual | engine))
     client.chmod(0o755)
     path = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", images.SWITCH: switch}
     done = subprocess.run(
         [root / "harness/run", "list"], capture_output=True, text=True, check=False, env=path
     )
     return done.returncode, done.stderr, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("engine", "mounted"),
+    [
+        ({}, "/var/run/docker.sock"),
+        ({"context": "unix:///run/user/1000/docker.sock"}, "/run/user/1000/docker.sock"),
+        ({"context": "unix:///home/me/.docker/desktop/docker.sock", "engine": " Operating System: Docker Desktop"}, "/var/run/docker.sock"),
+        ({"context": "tcp://10.0.0.2:2376"}, "tcp://10.0.0.2:2376 is no engine of this machine"),
+        ({"status": "1", "engine": "permission denied while trying to connect to the Docker daemon socket"}, "usermod -aG docker"),
+        ({"status": "1", "engine": "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?"}, "Docker does not answer"),
+        ({"fails": "buildx*) exit 1 ;;"}, "Docker has no buildx"),
+        ({"fails": "'buildx build'*) echo 'no such file' >&2; exit 1 ;;"}, "no such file"),
+    ],
+)  # fmt: skip
+def test_the_launcher_finds_the_engine_or_says_what_is_missing(
+    root: Path, tmp_path: Path, engine: dict[str, str], mounted: str
+) -> None:
+    status, said, asked = launched(root, tmp_path, "build", "", **engine)
+    runs = [line for line in asked if line.startswith("run ")]
+    if mounted.endswith("docker.sock"):
+        assert status == 0
+        assert f"--volume {mounted}:/var/run/docker.sock " in runs[0]
+    else:
+        assert (status, runs) == (1, [])
+        assert mounted in said
+        assert ("no buildx" in said) is ("no buildx" in mounted)
+
+
+def test_a_full_disk_ends_the_launcher_and_any_other_failure_builds(root: Path, tmp_path: Path) -> None:
+    for told, full in (
+        ("write /x: no space left on device", True),
+        ("no matching manifest for linux/arm64", False),
+    ):
+        status, said, asked = launched(
+            root, tmp_path, "r.io/t", "x", fails=f"pull*) echo '{told}' >&2; exit 1 ;;"
+        )
+        assert (status, "docker system df" in said) == (int(full), full)
+        assert any(line.startswith("buildx build") for line in asked) is not full
+        (tmp_path / "log").unlink()
 
 
 PLACE = f"r.io/t/harness@sha256:{'a' * 64}"
@@ -151,6 +199,55 @@ def test_the_launcher_builds_where_no_registry_is_named(root: Path, tmp_path: Pa
     assert status == 0
     assert [line for line in asked if line.startswith("buildx build")]
     assert not [line for line in asked if "imagetools" in line]
+
+
+# ---- what is told ----
+
+
+@pytest.mark.parametrize("place", [None, "r.io/t"])
+def test_it_is_told_what_is_done(monkeypatch: pytest.MonkeyPatch, place: str | None) -> None:
+    def build(stack: Any, service: str) -> str | None:
+        time.sleep(0.3 if service == "app" else 0)
+        return f"{place}/{service}@sha256:1" if place and service == "db" else None
+
+    monkeypatch.setattr(images, "registry", lambda root: place)
+    monkeypatch.setattr(images, "build", build)
+    monkeypatch.setattr(images, "STILL_S", 0.1)
+    monkeypatch.setattr(images, "TOLD_FROM_S", 0.2)
+    notes: list[str] = []
+    stack: Any = SimpleNamespace(root=Path("/"))
+    images.build_side_by_side({"db": (stack, "db"), "node": (stack, "app")}, notes.append)
+    first, *others = notes
+    doing = "taking from r.io/t, or building what it lacks: db" if place else "building db"
+    assert first == f"images: {doing}, node (the first time this takes minutes)"
+    assert [line for line in others if "db" in line] == (
+        ["  db: taken from r.io/t/db@sha256:1 in 0 s"] if place else []
+    )
+    assert "  after 0 s still: node" in others
+    assert others[-1] == "  node: 0 s"
+    notes.clear()
+    images.build_side_by_side({}, notes.append)
+    assert notes == []
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_disk_that_is_full_while_an_image_is_taken_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    def pull(*_: Any, **__: Any) -> None:
+        said = "no space left on device" if full else "no matching manifest"
+        raise DockerException(["docker", "pull"], 1, stderr=said.encode())
+
+    engine = SimpleNamespace(image=SimpleNamespace(exists=lambda name: False, pull=pull))
+    monkeypatch.setattr(images, "DockerClient", lambda: engine)
+    monkeypatch.setattr(images, "_digest", lambda name: "sha256:1")
+    if full:
+        with pytest.raises(
+            TandemError, match=r"r\.io/t/db cannot be taken: no space left on device\n.*just clean"
+        ):
+            images.take("tandem/db", "x", "r.io/t")
+    else:
+        assert images.take("tandem/db", "x", "r.io/t") is None, "it is built"
 
 
 # ---- what is published ----
@@ -198,11 +295,10 @@ class Engine:
             image=lambda role: self.images[f"tandem/{role}"],
         )
 
-    def side_by_side(self, jobs: dict[str, Any], done: Any) -> dict[str, str]:
+    def side_by_side(self, jobs: dict[str, Any], note: Any) -> None:
         for role in jobs:
             self.built.append(role)
             self.make(f"tandem/{role}")
-        return {}
 
 
 @pytest.fixture
@@ -268,9 +364,8 @@ def test_a_build_leaves_what_is_kept_as_it_is(tmp_path: Path, monkeypatch: pytes
     there = {"db": True}
     built: list[str] = []
 
-    def side_by_side(jobs: dict[str, Any], done: Any) -> dict[str, str]:
+    def side_by_side(jobs: dict[str, Any], note: Any) -> None:
         built.extend(jobs)
-        return {}
 
     image = SimpleNamespace(root_fs=SimpleNamespace(layers=[]), config=CONFIG)
     monkeypatch.setattr(laboratory, "build_side_by_side", side_by_side)
