@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from documents import nightly, pairs, published, reports, selftest, statements
+from documents import nightly, pairs, platforms, published, reports, selftest, statements
 from documents.fill import Figure
 from documents.records import Records
 
@@ -36,6 +36,7 @@ FIGURES: dict[str, Figure] = {
     # what implementations declare, and the self-test
     "pairs": pairs.all_pairs,
     "code-lines": pairs.code_lines,
+    "platforms": platforms.platforms,
     "selftest-checks": selftest.checks,
     "selftest-date": selftest.date,
     "selftest": selftest.found,
