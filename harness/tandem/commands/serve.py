@@ -11,7 +11,6 @@ from tandem.cli.options import RESULTS, ROOT, app, err, out
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.lab import images
-from tandem.lab.images import build_side_by_side
 from tandem.lab.stack import SERVED, USER_PROJECT, Stack, other_measurements
 
 Topology = Annotated[
@@ -35,7 +34,7 @@ def up(
 ) -> None:
     """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
     stack = _user_stack(implementation, topology)
-    build_side_by_side({service: (stack, service) for service in SERVED}, err.print)
+    images.build_side_by_side({service: (stack, service) for service in SERVED}, err.print)
     stack.up()
     port, stats = os.environ.get("HTTP_PORT", "8080"), os.environ.get("STATS_PORT", "8404")
     out.print(

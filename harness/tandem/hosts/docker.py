@@ -16,8 +16,6 @@ REMEDIES: Final = {
     "Requested CPUs are not available": "The placement names CPUs that the engine may not use. Name CPUs that are available in"
     " a file of your own beside compose/placements/two-cores.env and give its name with --placement; --placement shared"
     " names none.",
-    "permission denied while trying to connect to the": "Join the group 'docker' (sudo usermod -aG docker $(id -un)) and log in"
-    " again.",
 }
 """Part of an engine's message -> what to do about it."""
 

@@ -227,10 +227,8 @@ def build(stack: Stack, service: str) -> str | None:
 
     Returns where it was taken from; None if it was built. Raises TandemError with the end of the output.
     """
-    if registry(stack.root) is not None:
-        found = taken(stack.root, stack.image_name(service), *stack.recipe(service))
-        if found is not None:
-            return found
+    if found := taken(stack.root, stack.image_name(service), *stack.recipe(service)):
+        return found
     said: deque[str] = deque(maxlen=LOG_TAIL)
     try:
         for _, line in stack.docker.compose.build([service], progress="plain", stream_logs=True) or ():

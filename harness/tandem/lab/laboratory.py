@@ -61,19 +61,19 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note, sites: Sites = ALO
 def refuse_lost_placement(stacks: Iterable[Stack]) -> None:
     """Raises TandemError where services have CPU sets and their engine gives none: it would only warn, and the figures would be
     those of another placement."""
-    placed = {
-        id(engine): engine
+    placed = [
+        (service, stack)
         for stack in stacks
         for service in (*shared(stack), APP)
         if stack.variables.get(f"{compose_name(service).upper()}_CPUSET")
-        for engine in (stack.at(service),)
-    }
-    if not all(engine.system.info().cpu_set for engine in placed.values()):
-        raise TandemError(
-            "this engine gives no container CPUs of its own, as rootless engines do until the controller cpuset is delegated to"
-            " them (https://docs.docker.com/engine/security/rootless/tips/#limiting-resources): the placement would be lost."
-            " Delegate it, or give --placement shared, which has no CPU sets"
-        )
+    ]
+    for engine in {stack.sites.of(service).name: stack.at(service) for service, stack in placed}.values():
+        if not engine.system.info().cpu_set:
+            raise TandemError(
+                "this engine gives no container CPUs of its own, as a rootless one without the controller cpuset: the placement"
+                " would be lost. Delegate the controller (https://docs.docker.com/engine/security/rootless/tips/#limiting-resources),"
+                " or give --placement shared, which has no CPU sets"
+            )
 
 
 def shared(stack: Stack) -> list[str]:

@@ -71,12 +71,11 @@ def await_services(stack: Stack, services: list[str], note: Callable[[str], None
         if not waiting:
             return
         if time.monotonic() - began > allowed:
-            seeding = "db" in waiting and _seeding(stack)
-            if seeding and allowed == limit:
+            more = ", which was still making its data" if "db" in waiting and _seeding(stack) else ""
+            if more and allowed == limit:
                 allowed *= SEEDING_LIMITS
                 note(f"  db: still making its data after {limit:.0f} s; it has {allowed:.0f} s for that")
                 continue
-            more = ", which was still making its data" if seeding else ""
             logs = "\n".join(f"end of the log of {name}:\n{stack.log(name)}" for name in waiting)
             raise TandemError(
                 f"not healthy after {allowed:.0f} s: {', '.join(waiting)}{more}. {_longer(limit)}\n{logs}"
