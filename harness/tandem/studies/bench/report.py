@@ -133,7 +133,7 @@ def words(result: Result[Benched], variant_label: str, position: Position) -> li
     ]
     repeated = result.made_again.get(variant_label, 0)
     if context.disturbed or repeated:
-        told = f"the host disturbed {context.disturbed} of its starts, and {repeated} were repeated"
+        told = f"the host disturbed {context.disturbed} of its starts, and {repeated} {'was' if repeated == 1 else 'were'} repeated"
         out.append(Text(f"{variant_label}: {told}"))
     warned = [f"{variant_label}: {finding.text} [{finding.code}]" for finding in context.findings]
     return [*out, *(Text(line, style="yellow") for line in warned)]
