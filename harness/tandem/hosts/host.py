@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Usage:
-    """Counters of a control group: CPU-seconds and throttled seconds since its start, anonymous memory now."""
+    """Counters of a control group: CPU-seconds and throttled seconds since its start, memory now."""
 
     cpu_s: float
     throttled_s: float
-    anonymous_bytes: int
+    memory_bytes: int
+    """All that it holds, less clean file cache: private and shared memory, and the kernel's for it."""
     system_s: float | None = None
     """The part of the CPU time that the kernel used for it: the kernel's estimate, by ticks. None where it has none."""
 

@@ -42,7 +42,7 @@ class Application:
     case: VisitCase = field(init=False)
     """The case that it is asked for now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
-    """Anonymous memory after its first answer."""
+    """Memory after its first answer."""
     idle_cores: float | None = field(init=False, default=None)
     """Cores that it used before any load, while nobody asked for anything; None: not looked at."""
     warm_rps: float | None = field(init=False, default=None)
@@ -76,7 +76,7 @@ class Application:
         self.select()
         self.ask_for(self.case)
         self._answers(self._reach(self.case.load_address))
-        self.rest_bytes = self.app.host.cgroup(self.app.pid).usage().anonymous_bytes
+        self.rest_bytes = self.app.host.cgroup(self.app.pid).usage().memory_bytes
         self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.case.queries)
         if self.stack.slot is None:
             self._psrecord = self.app.host.psrecord(self.app.pid, self.folder / "psrecord.log")

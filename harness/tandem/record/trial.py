@@ -144,7 +144,7 @@ class Start(Part):
     """What it used while nobody asked for anything, before any load: CPU-seconds per second. Looked at only where slices
     follow; null in older records."""
     memory_rest_bytes: int | None = None
-    """Anonymous memory when it had answered for the first time, before any load."""
+    """Memory (as `memory_peak_bytes`) when it had answered for the first time, before any load."""
     challenge: Challenge | None = None
     """Where its scenario asks the database, after its windows."""
     refused: str | None = None

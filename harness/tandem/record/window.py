@@ -60,7 +60,7 @@ class Role(Part):
     cpuset: str
     cores_available: int
     memory_peak_bytes: int | None
-    """Anonymous memory, the largest sample."""
+    """Memory of its control group less clean file cache, the largest sample; anonymous memory in older records."""
     throttled_s: Figure
     busiest_thread_cores: Figure | None = None
 

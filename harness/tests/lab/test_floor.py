@@ -211,7 +211,7 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
             usage={
                 **{role: usage for role, usage in one.usage.items() if role != "app"},
                 "app A": one.usage["app"],
-                "app B": Usage(cpu_s=10.0 + 3 * n, anonymous_bytes=7, throttled_s=0.0),
+                "app B": Usage(cpu_s=10.0 + 3 * n, memory_bytes=7, throttled_s=0.0),
             },
         )
         for n, one in enumerate(series().samples)

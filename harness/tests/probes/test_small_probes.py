@@ -207,7 +207,7 @@ class Slow:
     def usage(self) -> Usage:
         time.sleep(self._takes_s[min(self.reads, len(self._takes_s) - 1)])
         self.reads += 1
-        return Usage(cpu_s=self.reads, throttled_s=0.0, anonymous_bytes=0)
+        return Usage(cpu_s=self.reads, throttled_s=0.0, memory_bytes=0)
 
 
 def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
