@@ -264,9 +264,9 @@ class Host(Machines, Protocol):
 
     # ---- the network namespace that a process is in ----
 
-    def listen_overflows(self, pid: int) -> int | None:
-        """Connections dropped since its beginning because a listener's queue was full; None where the kernel counts
-        none. Raises OSError if the process is gone."""
+    def tcp_counter(self, pid: int, name: str) -> int | None:
+        """A counter by the kernel's name: ListenOverflows, the connections dropped because a listener's queue was full;
+        PassiveOpens, those that others opened. None where it counts none. Raises OSError if the process is gone."""
 
     def established(self, pid: int, *, local_port: int | None = None, remote_port: int | None = None) -> int:
         """Established TCP connections by the port of this end, of the other end, or both; None: any port. 0 if the

@@ -17,7 +17,7 @@ from tandem.lab.sites import APP, APP_PORT, FAULTS
 from tandem.lab.stack import Service, Stack
 from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.generator import OHA, Generator, Load
-from tandem.load.idle import IdleConnections
+from tandem.load.idle import IdleConnections, second_answer
 from tandem.load.rows import answers_per_second, read_rows
 from tandem.load.shares import deal, roles
 from tandem.probes.haproxy import point, slot_port
@@ -102,6 +102,16 @@ class Application:
     def idle_established(self) -> int | None:
         """Silent connections that are open; None where the scenario has none."""
         return self._idle.established() if self._idle else None
+
+    def silent_answers(self, number: int) -> list[bool] | None:
+        """Whether silent connections that ask once more get the right answer, so many; closes all. None without any."""
+        if self._idle is None:
+            return None
+        each, case = [second_answer(stream) for stream in self._idle.speak(number)], self.case
+        return [
+            one is not None and one[0] == case.scenario.status and case.answers.difference(one[1]) is None
+            for one in each
+        ]
 
     def select(self) -> None:
         """Make HAProxy ask this application, where several are up."""
