@@ -107,11 +107,9 @@ class Application:
         """Whether silent connections that ask once more get the right answer, so many; closes all. None without any."""
         if self._idle is None:
             return None
-        each, case = [second_answer(stream) for stream in self._idle.speak(number)], self.case
-        return [
-            one is not None and one[0] == case.scenario.status and case.answers.difference(one[1]) is None
-            for one in each
-        ]
+        each = [second_answer(stream) for stream in self._idle.speak(number)]
+        status, answers = self.case.scenario.status, self.case.answers
+        return [code == status and answers.difference(body) is None for code, body in each]
 
     def select(self) -> None:
         """Make HAProxy ask this application, where several are up."""
@@ -131,7 +129,8 @@ class Application:
     def verify(self, look: Look = BEFORE_LOAD) -> list[Finding]:
         """Sends what the scenario wants sent before, then some requests: bodies and statements must be right."""
         self.client.prepare()
-        self._hold_idle()
+        if self.case.scenario.idle_connections and self._idle is None:
+            self._idle = self.idle_connections()
         self.postgres.reset_statements()
         seen = self.client.look(look)
         wrong, asked = [answer for answer in seen if answer is not None], len(seen)
@@ -268,10 +267,6 @@ class Application:
                 return f"{host}:{port}"
             return f"{self.stack.project}-{slot}:{port}" if slot else address
         return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address
-
-    def _hold_idle(self) -> None:
-        if self.case.scenario.idle_connections and self._idle is None:
-            self._idle = self.idle_connections()
 
     def idle_connections(self) -> IdleConnections:
         """Opens the silent connections of the scenario that it is asked for."""

@@ -38,10 +38,10 @@ ANSWERED_S = 5
 """Time for the answers to those that ask again, all together."""
 
 
-def second_answer(stream: bytes) -> tuple[int, bytes] | None:
-    """Status and body of the answer behind the first, which ends with the stream; None where there is none."""
+def second_answer(stream: bytes) -> tuple[int | None, bytes]:
+    """Status and body of the answer behind the first, which ends with the stream; no status where there is none."""
     found = re.fullmatch(rb"HTTP/1\.1 .*?HTTP/1\.[01] (\d{3}) .*?\r\n\r\n(.*)", stream, re.DOTALL)
-    return (int(found[1]), found[2]) if found else None
+    return (int(found[1]), found[2]) if found else (None, b"")
 
 
 class IdleConnections:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 from psycopg import sql
@@ -175,21 +176,13 @@ class Postgres:
 
     def wal_syncs(self) -> int:
         """Flushes of the log to disk since the server's start."""
-        row = self._connected().execute("select wal_sync from pg_stat_wal").fetchone()
-        assert row is not None
-        return int(row[0])
+        return self._number("select wal_sync from pg_stat_wal")
 
     def lock_waits(self) -> int:
         """Connections of the role `app` that wait right now for a lock that another transaction holds."""
-        row = (
-            self._connected()
-            .execute(
-                "select count(*) from pg_stat_activity where usename = 'app' and wait_event_type = 'Lock'"
-            )
-            .fetchone()
+        return self._number(
+            "select count(*) from pg_stat_activity where usename = 'app' and wait_event_type = 'Lock'"
         )
-        assert row is not None
-        return int(row[0])
 
     def connected(self) -> Counter[tuple[str, str]]:
         """Address and role -> its connections right now."""
@@ -207,7 +200,9 @@ class Postgres:
 
     def count(self, table: str) -> int:
         """Rows of a table of the contract."""
-        query = sql.SQL("select count(*) from {}").format(sql.Identifier(table))
+        return self._number(sql.SQL("select count(*) from {}").format(sql.Identifier(table)))
+
+    def _number(self, query: LiteralString | sql.Composed) -> int:
         row = self._connected().execute(query).fetchone()
         assert row is not None
         return int(row[0])

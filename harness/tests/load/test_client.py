@@ -196,7 +196,7 @@ def test_a_server_that_is_gone_answers_nothing(server: Server, client: Client) -
 # ---- silent connections that ask again ----
 
 
-def spoken(port: int) -> list[tuple[int, bytes] | None]:
+def spoken(port: int) -> list[tuple[int | None, bytes]]:
     """The second answers of nine connections, all that there are. The shell runs on this machine."""
     no_docker = ("sh", "-c", 'shift 3; exec "$@"', "docker")
     held = IdleConnections(Here(), "any", 1, f"127.0.0.1:{port}", 9, "/", no_docker)
@@ -209,10 +209,10 @@ def test_a_silent_connection_gets_an_answer_to_its_second_request(
     assert spoken(server.server_port) == [(200, b"page")] * 9
     monkeypatch.setattr(idle, "ANSWERED_S", 0)
     with socket.create_server(("127.0.0.1", 0), backlog=20) as unread:
-        assert spoken(unread.getsockname()[1]) == [None] * 9, "the kernel alone has accepted them"
+        assert spoken(unread.getsockname()[1]) == [(None, b"")] * 9, "the kernel alone has accepted them"
 
 
 def test_who_answers_once_has_no_second_answer() -> None:
     once = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-    assert second_answer(once) is None
+    assert second_answer(once) == (None, b"")
     assert second_answer(once + b"HTTP/1.0 404 No\r\nA: b\r\n\r\nx\r\n\r\ny") == (404, b"x\r\n\r\ny")
