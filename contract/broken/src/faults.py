@@ -103,7 +103,7 @@ FAULTS = {
     "pool-tells-text": "GET /pool has its numbers as text",
     "pool-tells-anyway": "GET /pool is there with DB_PERSISTENT=0, too",
     "pool-tells-in-part": "with several workers GET /pool counts every second checkout",
-    "slow-statements": "every other second a statement that nobody asked for keeps the database busy",
+    "slow-statements": "once a second a statement that nobody asked for keeps the database busy",
     "bugs-are-503": "a statement that PostgreSQL refuses is an outage",
     "bugs-unlogged": "a statement that PostgreSQL refuses leaves no line in the log",
     "waits-for-ever": "a request waits for a connection as long as it takes",

@@ -155,7 +155,7 @@ class Counters:
         # Address -> the roles that are the harness's there: whatever comes from its own container is the application's.
         self._addresses: dict[str, dict[str, set[str]]] = {
             label: {
-                address: set() if address == app.app.inside else HARNESS_ROLES
+                address: set() if address in app.app.networks.values() else HARNESS_ROLES
                 for address in (*app.seen_by_the_database, *far)
             }
             for label, app in scene.apps.items()

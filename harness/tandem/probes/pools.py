@@ -10,7 +10,6 @@ import httpx
 import psycopg
 from psycopg.rows import dict_row
 
-from tandem.probes.postgres import PROBE
 
 PORT = 8080
 NAMES = ("checkouts", "wait_us")
