@@ -10,7 +10,6 @@ import httpx
 import psycopg
 from psycopg.rows import dict_row
 
-
 PORT = 8080
 NAMES = ("checkouts", "wait_us")
 TIMEOUT_S = 5
