@@ -111,7 +111,7 @@ def test_what_the_console_of_pgbouncer_tells(monkeypatch: pytest.MonkeyPatch) ->
     pooler = PgBouncer("address", "password")
     assert pooler.read() == PoolerCounters(96228, 25265699, clients_waiting=4, servers_active=22)
     assert pooler.version() == "PgBouncer 1.24.1"
-    others = {("172.18.0.7", "postgres"): 1, ("172.18.0.1", "postgres"): 1}
+    others = {("172.18.0.7", "probe"): 1, ("172.18.0.1", "console"): 1}
     assert pooler.connected() == {("172.18.0.5", "app"): 2, ("172.18.0.7", "app"): 1, **others}
     for name in ("SHOW STATS", "SHOW POOLS"):
         monkeypatch.setitem(CONSOLE, name, CONSOLE[name][:1])
