@@ -20,6 +20,9 @@ LIARS = {
     "delay-ignored": ("work", "wrong-on-wire"),
     "note-lost-under-load": ("note-write", "not-stored"),
     "short-keep-alive": ("idle", "idle-lost"),
+    "closes-always": ("recipe", "not-kept-alive"),
+    "slow-statements": ("recipe", "sql-extra-time"),
+    "last-in-first-out": ("recipe", "starving"),
 }
 """Fault of contract/broken -> the scenario in which a window must notice it, and the finding that says so. What the
 self-test's liars do (tandem.selftest.liars) is not among them. Two seconds hold four whole bodies that are compared by a
@@ -33,6 +36,7 @@ CHALLENGED = {
     "session-unheeded": ("fan-out", {"change-unseen"}),
     "work-remembered-under-load": ("work-large", {"work-remembered"}),
     "acknowledged-early": ("note-write", {"not-readable"}),
+    "never-reads": ("idle", {"idle-unanswered"}),
 }
 """Fault -> the scenario, and the findings of a start that is challenged after its load."""
 BY_CHANCE = {
@@ -47,7 +51,12 @@ CHALLENGED_FAR = ("answers-first", "session-ahead")
 """Those that are challenged with a database that is far away, too."""
 UNDECIDED = "not-challenged"
 
-PATHS = {"start-unflushed": "direct"}
-"""Where the lie needs a path of its own: PgBouncer passes no options on."""
+WARNED = {"starving"}
+"""Findings that leave a window valid."""
+HIDDEN_MEMORY = "heap-in-shared-memory", "app_memory_peak_bytes", 300 << 20
+"""A fault that no finding tells, the figure of a window that shows it, and how much it is at least."""
+
+PATHS = {"start-unflushed": "direct", "closes-always": "direct"}
+"""Where the lie needs a path of its own: PgBouncer passes no options on, and HAProxy has a counter of its own."""
 RTT_MS = {"answers-first": 5}
 """Where a window sees the lie only if the database is far away: next door the statements take less than all the rest."""

@@ -28,7 +28,7 @@ def sample(after_s: float, **changes: Any) -> Sample:
     fields: dict[str, Any] = {
         "at_s": BEGAN_S + after_s,
         "usage": {
-            role: Usage(cpu_s=50 + cores * after_s, throttled_s=0.5, anonymous_bytes=1000)
+            role: Usage(cpu_s=50 + cores * after_s, throttled_s=0.5, memory_bytes=1000)
             for role, cores in CORES.items()
         },
         "host": HostCpu(

@@ -174,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.fault == "never-closes":
             self.close_connection = False
         self.server.answered += 1
-        if self.fault == "closes-at-times" and self.server.answered % 11 == 0:
+        if self.server.answered % {"closes-at-times": 11, "closes-always": 1}.get(self.fault, 1 << 40) == 0:
             self.close_connection = True
         if self._unread and not self._drain():
             self.close_connection = True

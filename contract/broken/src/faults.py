@@ -103,6 +103,7 @@ FAULTS = {
     "pool-tells-text": "GET /pool has its numbers as text",
     "pool-tells-anyway": "GET /pool is there with DB_PERSISTENT=0, too",
     "pool-tells-in-part": "with several workers GET /pool counts every second checkout",
+    "slow-statements": "once a second a statement that nobody asked for keeps the database busy",
     "bugs-are-503": "a statement that PostgreSQL refuses is an outage",
     "bugs-unlogged": "a statement that PostgreSQL refuses leaves no line in the log",
     "waits-for-ever": "a request waits for a connection as long as it takes",
@@ -122,6 +123,9 @@ FAULTS = {
     "few-connections": "more than 500 connections are too many",
     "short-keep-alive": "a connection may idle for three seconds",
     "closes-at-times": "every eleventh answer closes its connection",
+    "closes-always": "every answer closes its connection",
+    "never-reads": "behind the hundredth connection there are 1,800 that the kernel accepts and nobody reads",
+    "last-in-first-out": "four requests are answered at once, and of those that wait the newest first",
     "bytes-behind-body": "bytes that belong to nothing follow every fiftieth body",
     # limits
     "small-body": "a body may have one byte less than the contract says",
@@ -130,6 +134,7 @@ FAULTS = {
     "small-head": "a head may have 4 KiB",
     "no-head-limit": "a head may have any size",
     # process
+    "heap-in-shared-memory": "300 MiB of its memory are shared, with nobody",
     "log-ignored": "ACCESS_LOG is ignored: no line",
     "log-always": "ACCESS_LOG is ignored: a line for each request",
     "bad-settings-ignored": "a setting that makes no sense is replaced by the default",
@@ -143,7 +148,8 @@ FAULTS = {
 
 UNDER_LOAD = {
     *("few-altered", "filler", "known-beforehand"),
-    *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times"),
+    *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times", "closes-always"),
+    *("never-reads", "last-in-first-out", "slow-statements", "heap-in-shared-memory"),
     *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded"),
     "session-ahead",
     "work-remembered-under-load",

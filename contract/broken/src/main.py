@@ -1,5 +1,6 @@
 """Reads the settings, listens, and serves until SIGTERM."""
 
+import mmap
 import os
 import resource
 import signal
@@ -8,9 +9,14 @@ import sys
 import config
 from server import Server
 
+HEAP_BYTES = 300 << 20
+
 
 def main() -> None:
     settings = config.read()
+    if settings.fault == "heap-in-shared-memory":
+        heap = mmap.mmap(-1, HEAP_BYTES)  # shared is mmap's default
+        heap.write(bytes(HEAP_BYTES))
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     server = Server(8080 if settings.fault == "port-ignored" else settings.port, settings)

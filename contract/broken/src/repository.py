@@ -41,6 +41,7 @@ class Pool:
         self._part = 2 if config.fault == "pool-tells-in-part" and config.workers > 1 else 1
         self.tells = config.persistent or config.fault == "pool-tells-anyway"
         self.checkouts, self.wait_s = 0, 0.0
+        self._slow_s = 0.0
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -115,6 +116,9 @@ class Pool:
         if resets and not (config.fault == "reset-alone" and self.lent > 1):
             # Not DISCARD ALL: it drops the prepared statements, which psycopg 3.2 still believes in.
             connection.execute("reset all", prepare=False)
+        if config.fault == "slow-statements" and time.monotonic() - self._slow_s > 1:
+            self._slow_s = time.monotonic()
+            connection.execute("select count(*) from generate_series(1, 1000000)")
         persistent = config.persistent or config.fault == "always-persistent"
         if persistent and config.fault != "never-persistent":
             self._idle.append(connection)

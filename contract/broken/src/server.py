@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import queue
 import socket
 import threading
 import time
@@ -35,9 +36,12 @@ class Server(ThreadingHTTPServer):
         self.stopping = False
         self.answered = 0
         self._application = Application(config)
-        threads = {"threads-ignored": 2, "one-request-at-a-time": 1}.get(fault, config.threads)
+        few = {"threads-ignored": 2, "one-request-at-a-time": 1, "last-in-first-out": 4}
+        threads = few.get(fault, config.threads)
         self._places = threading.Semaphore(config.threads)
         self._handlers = ThreadPoolExecutor(threads, "handler")
+        if fault == "last-in-first-out":
+            self._handlers._work_queue = queue.LifoQueue()  # type: ignore[assignment]
         workers = 1 if fault == "workers-ignored" else config.workers
         self._acceptors = [threading.Thread(target=self._accept) for _ in range(workers)]
         self._lock = threading.Lock()
@@ -97,6 +101,9 @@ class Server(ThreadingHTTPServer):
             return
         if self.fault == "leaks-descriptors":
             self._leaked.append(request.dup())
+        if self.fault == "never-reads" and self._busy + len(self._idle) > 100 and len(self._leaked) < 1800:
+            self._leaked.append(request)
+            return
         if self.fault == "one-connection-at-a-time":
             self.process_request_thread(request, client_address)
         else:

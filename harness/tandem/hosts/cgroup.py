@@ -30,6 +30,18 @@ def processes_cpu_s(cgroups: Path = CGROUPS) -> float | None:
     return sum(_fields(text)["usage_usec"] for text in children) / 1e6 if children else None
 
 
+def _held(charged: Path, prefix: str, of_file: str) -> int:
+    """Memory that a group holds: all that it is charged with, less the file cache that the kernel could drop at once.
+
+    charged: the file of that sum, beside `memory.stat`. prefix, of_file: of the names there. File cache on the lists of
+    files excludes what is shared in memory (tmpfs, memfd, MAP_SHARED), which is no cache and stays counted.
+    """
+    stat = _fields((charged.parent / "memory.stat").read_text())
+    cache = stat[f"{prefix}inactive_file"] + stat[f"{prefix}active_file"]
+    unwritten = sum(stat.get(f"{prefix}{of_file}{kind}", 0) for kind in ("dirty", "writeback"))
+    return int(charged.read_text()) - max(0, cache - unwritten)
+
+
 class LocalCgroup:
     """A Cgroup: that of a process of this machine. Raises FileNotFoundError once the container is gone."""
 
@@ -49,19 +61,19 @@ class LocalCgroup:
             self._unified = cgroups / paths[""].relative_to(cgroups)
 
     def usage(self) -> Usage:
-        """CPU time since the start, throttled time since the start, anonymous memory now."""
+        """CPU time since the start, throttled time since the start, memory now."""
         if self.version == 1:
             return Usage(
                 cpu_s=int((self._cpuacct / "cpuacct.usage").read_text()) / 1e9,
                 throttled_s=_fields((self._cpu / "cpu.stat").read_text()).get("throttled_time", 0) / 1e9,
-                anonymous_bytes=_fields((self._memory / "memory.stat").read_text())["total_rss"],
+                memory_bytes=_held(self._memory / "memory.usage_in_bytes", "total_", ""),
                 system_s=_fields((self._cpuacct / "cpuacct.stat").read_text())["system"] / self._ticks_per_s,
             )
         cpu = _fields((self._unified / "cpu.stat").read_text())
         return Usage(
             cpu_s=cpu["usage_usec"] / 1e6,
             throttled_s=cpu.get("throttled_usec", 0) / 1e6,
-            anonymous_bytes=_fields((self._unified / "memory.stat").read_text())["anon"],
+            memory_bytes=_held(self._unified / "memory.current", "", "file_"),
             system_s=cpu["system_usec"] / 1e6,
         )
 

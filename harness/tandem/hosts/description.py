@@ -4,6 +4,7 @@ import platform
 import re
 import resource
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -195,12 +196,12 @@ def parse_swapped(vmstat: str) -> int | None:
     return int(fields["pswpin"]) + int(fields["pswpout"])
 
 
-def parse_listen_overflows(netstat: str) -> int | None:
-    """TcpExt's ListenOverflows, from /proc/PID/net/netstat, which has pairs of lines: names, values."""
-    lines = [line.split() for line in netstat.splitlines() if line.startswith("TcpExt:")]
-    if len(lines) != 2 or "ListenOverflows" not in lines[0]:
-        return None
-    return int(lines[1][lines[0].index("ListenOverflows")])
+def parse_tcp(tables: str, counter: str) -> int | None:
+    """A counter from /proc/PID/net/netstat and snmp, which have pairs of lines: names, values; None where it has none."""
+    for names, values in pairwise(line.split() for line in tables.splitlines()):
+        if counter in names:
+            return int(values[names.index(counter)])
+    return None
 
 
 def count_established(table: bytes, *, local_port: int | None = None, remote_port: int | None = None) -> int:

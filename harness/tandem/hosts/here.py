@@ -146,8 +146,9 @@ class Here:
     def signal(self, pid: int, number: int) -> None:
         os.kill(pid, number)
 
-    def listen_overflows(self, pid: int) -> int | None:
-        return description.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())
+    def tcp_counter(self, pid: int, name: str) -> int | None:
+        folder = self._proc / str(pid) / "net"
+        return description.parse_tcp((folder / "netstat").read_text() + (folder / "snmp").read_text(), name)
 
     def established(self, pid: int, *, local_port: int | None = None, remote_port: int | None = None) -> int:
         # Over ten thousand connections psutil's net_connections would make an object of each.

@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Usage:
-    """Counters of a control group: CPU-seconds and throttled seconds since its start, anonymous memory now."""
+    """Counters of a control group: CPU-seconds and throttled seconds since its start, memory now."""
 
     cpu_s: float
     throttled_s: float
-    anonymous_bytes: int
+    memory_bytes: int
+    """All that it holds, less clean file cache: private and shared memory, and the kernel's for it."""
     system_s: float | None = None
     """The part of the CPU time that the kernel used for it: the kernel's estimate, by ticks. None where it has none."""
 
@@ -263,9 +264,9 @@ class Host(Machines, Protocol):
 
     # ---- the network namespace that a process is in ----
 
-    def listen_overflows(self, pid: int) -> int | None:
-        """Connections dropped since its beginning because a listener's queue was full; None where the kernel counts
-        none. Raises OSError if the process is gone."""
+    def tcp_counter(self, pid: int, name: str) -> int | None:
+        """A counter by the kernel's name: ListenOverflows, the connections dropped because a listener's queue was full;
+        PassiveOpens, those that others opened. None where it counts none. Raises OSError if the process is gone."""
 
     def established(self, pid: int, *, local_port: int | None = None, remote_port: int | None = None) -> int:
         """Established TCP connections by the port of this end, of the other end, or both; None: any port. 0 if the

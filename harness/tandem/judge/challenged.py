@@ -100,6 +100,15 @@ def remembered(told: Sequence[TimedAnswer], new_by_known: float) -> tuple[Challe
     return Challenge(compared=len(own), new_by_known=new_by_known), found
 
 
+def spoken(right: Sequence[bool]) -> tuple[Challenge, list[Finding]]:
+    """The same of silent connections that asked once more. right: of each, whether its answers were."""
+    found = []
+    if wrong := right.count(False):
+        text = f"{wrong} of {len(right)} silent connections that asked again got no right answer"
+        found.append(Finding.of("idle-unanswered", "invalid", text))
+    return Challenge(compared=len(right)), found
+
+
 def judged(
     told: Sequence[TimedAnswer], lock: Lock, states: Sequence[DataState], scenario: Scenario, order: Order
 ) -> tuple[Challenge, list[Finding]]:

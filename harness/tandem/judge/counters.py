@@ -44,7 +44,7 @@ class RoleCounters:
 
     def _role(self, role: str) -> Role:
         cpuset = self._cpuset(role)
-        memory = usage(role, lambda used: used.anonymous_bytes)
+        memory = usage(role, lambda used: used.memory_bytes)
         throttled = usage(role, lambda used: used.throttled_s)
         samples = self.series.samples
         return Role(
@@ -74,7 +74,7 @@ class RoleCounters:
             return grown(self.series, list(pairwise(edges)), value) if seconds else []
 
         steal, total = each(lambda sample: sample.host.steal_s), each(lambda sample: sample.host.total_s)
-        memory = usage("app", lambda used: used.anonymous_bytes)
+        memory = usage("app", lambda used: used.memory_bytes)
         return PerSecond(
             second=seconds,
             good=good[first:last].tolist(),

@@ -215,6 +215,7 @@ def _answers(
         failed["probe not answered"] = len(probed.refused)
     took_s = rows.end_s - rows.start_s
     timed_s, right_s = took_s[part.timed & good], took_s[good]
+    counted_s = timed_s if measured.own else right_s
     lengths, numbers = np.unique(rows.length_bytes[good], return_counts=True)
     by_length = dict(zip(lengths.tolist(), numbers.tolist(), strict=True))
     database = measured.of(StatementCounts)
@@ -235,6 +236,7 @@ def _answers(
         rows_2xx=int((rows.status // 100 == 2).sum()),
         reported_2xx=measured.report.answered_2xx,
         answer_ms_min=float(right_s.min()) * 1e3 if len(right_s) else None,
+        answer_ms_max=float(counted_s.max()) * 1e3 if len(counted_s) else None,
         implied_rows=implied_rows(
             by_length,
             asked.keys,

@@ -17,7 +17,7 @@ from tandem.lab.sites import APP, APP_PORT, FAULTS
 from tandem.lab.stack import Service, Stack
 from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.generator import OHA, Generator, Load
-from tandem.load.idle import IdleConnections
+from tandem.load.idle import IdleConnections, second_answer
 from tandem.load.rows import answers_per_second, read_rows
 from tandem.load.shares import deal, roles
 from tandem.probes.haproxy import point, slot_port
@@ -41,7 +41,7 @@ class Application:
     case: VisitCase = field(init=False)
     """The case that it is asked for now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
-    """Anonymous memory after its first answer."""
+    """Memory after its first answer."""
     idle_cores: float | None = field(init=False, default=None)
     """Cores that it used before any load, while nobody asked for anything; None: not looked at."""
     warm_rps: float | None = field(init=False, default=None)
@@ -75,7 +75,7 @@ class Application:
         self.select()
         self.ask_for(self.case)
         self._answers(self._reach(self.case.load_address))
-        self.rest_bytes = self.app.host.cgroup(self.app.pid).usage().anonymous_bytes
+        self.rest_bytes = self.app.host.cgroup(self.app.pid).usage().memory_bytes
         self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.case.queries)
         if self.stack.slot is None:
             self._psrecord = self.app.host.psrecord(self.app.pid, self.folder / "psrecord.log")
@@ -102,6 +102,14 @@ class Application:
         """Silent connections that are open; None where the scenario has none."""
         return self._idle.established() if self._idle else None
 
+    def silent_answers(self, number: int) -> list[bool] | None:
+        """Whether silent connections that ask once more get the right answer, so many; closes all. None without any."""
+        if self._idle is None:
+            return None
+        each = [second_answer(stream) for stream in self._idle.speak(number)]
+        status, answers = self.case.scenario.status, self.case.answers
+        return [code == status and answers.difference(body) is None for code, body in each]
+
     def select(self) -> None:
         """Make HAProxy ask this application, where several are up."""
         if self.stack.slot and self.case.proxied:
@@ -120,7 +128,8 @@ class Application:
     def verify(self, look: Look = BEFORE_LOAD) -> list[Finding]:
         """Sends what the scenario wants sent before, then some requests: bodies and statements must be right."""
         self.client.prepare()
-        self._hold_idle()
+        if self.case.scenario.idle_connections and self._idle is None:
+            self._idle = self.idle_connections()
         self.postgres.reset_statements()
         seen = self.client.look(look)
         wrong, asked = [answer for answer in seen if answer is not None], len(seen)
@@ -257,10 +266,6 @@ class Application:
                 return f"{host}:{port}"
             return f"{self.stack.project}-{slot}:{port}" if slot else address
         return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address
-
-    def _hold_idle(self) -> None:
-        if self.case.scenario.idle_connections and self._idle is None:
-            self._idle = self.idle_connections()
 
     def idle_connections(self) -> IdleConnections:
         """Opens the silent connections of the scenario that it is asked for."""

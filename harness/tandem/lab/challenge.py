@@ -18,7 +18,7 @@ import psycopg
 
 from tandem.catalog.bodies import Sent
 from tandem.catalog.golden import Sums
-from tandem.judge.challenged import NEW_BY_KNOWN_MOST, DataState, Lock, Order, judged, remembered
+from tandem.judge.challenged import NEW_BY_KNOWN_MOST, DataState, Lock, Order, judged, remembered, spoken
 from tandem.lab.application import Application
 from tandem.load.asking import LOOK_S, Clients
 from tandem.load.client import session_key
@@ -40,14 +40,18 @@ ENOUGH, PATIENCE_S, LEAST, LONGEST_S = 12, 0.3, 2, 1.0
 STILL_S, TRIPS = 0.05, 4
 """Time, and round trips to the database, in which an application that waits sends no statement."""
 
+SILENT = 200
+"""Silent connections that ask once more, where the scenario has some."""
 SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 """Clients that send bodies, and how often a difference has to show. A cost is no less than that."""
 
 
 def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
-    """Challenge a running application. Returns counts and findings; None where the scenario asks no database.
-    Raises psycopg.Error, OSError."""
+    """Challenge a running application. Returns counts and findings; None where the scenario asks no database and has no
+    silent connections. Raises psycopg.Error, OSError."""
     scenario = app.case.scenario
+    if (right := app.silent_answers(SILENT)) is not None:
+        return spoken(right)
     if isinstance(app.case.answers, Sums) and app.case.answers.body.repeated > 1:
         return _worked(app, app.case.answers.sent)
     texts = [app.case.texts[name] for name in scenario.statements if name in app.case.texts]

@@ -225,7 +225,7 @@ class PgbenchFloor(ContainerFloor):
 
 def silent_window(app: Application, spec: WindowSpec) -> WindowRecord:
     """A window without load: opens silent connections to an application that has answered some requests, and looks at what its
-    anonymous memory grows by.
+    memory grows by.
 
     `told` of the record: `memory_before_bytes`, `memory_after_bytes`. Raises TandemError, OSError.
     """
@@ -233,11 +233,11 @@ def silent_window(app: Application, spec: WindowSpec) -> WindowRecord:
     group, machines = app.app.host.cgroup(app.app.pid), app.stack.sites.machines
     settle(machines)
     cpu, began, began_s = machines.read_cpu(), time.monotonic(), time.time()
-    before = group.usage().anonymous_bytes
+    before = group.usage().memory_bytes
     held = app.idle_connections()
     try:
         settle(machines)
-        after = group.usage().anonymous_bytes
+        after = group.usage().memory_bytes
         established = held.established()
     finally:
         held.release()

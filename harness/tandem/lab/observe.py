@@ -26,7 +26,7 @@ from tandem.probes.comparing import Comparison
 from tandem.probes.disturbances import DisturbanceProbe
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pools import AppPool, PgBouncer, PoolCounters, PoolUse
-from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
+from tandem.probes.postgres import ADMIN_PASSWORD, HARNESS_ROLES, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
@@ -152,8 +152,12 @@ class Counters:
         # Through the latency proxy all come from its address: of several applications it is not known whose they are.
         there = "pgbouncer" if pooled else "db"
         far = {first.stack.seen_by(there, services[FAULTS], FAULTS)} if FAULTS in services else set()
-        self._addresses = {
-            label: {*app.seen_by_the_database, *far}
+        # Address -> the roles that are the harness's there: whatever comes from its own container is the application's.
+        self._addresses: dict[str, dict[str, set[str]]] = {
+            label: {
+                address: set() if address in app.app.networks.values() else HARNESS_ROLES
+                for address in (*app.seen_by_the_database, *far)
+            }
             for label, app in scene.apps.items()
             if not (far and app.stack.slot)
         }
@@ -161,8 +165,8 @@ class Counters:
         self._busiest: dict[str, float | None] = {}
         self._series = Series()
 
-    def _connected(self) -> dict[str, int]:
-        """Connections by address, to PgBouncer and past it, summed."""
+    def _connected(self) -> dict[tuple[str, str], int]:
+        """Connections by address and role, to PgBouncer and past it, summed."""
         return self._postgres.connected() + (self._pooler.connected() if self._pooler else Counter())
 
     def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
@@ -196,9 +200,12 @@ class Counters:
 
         series = Series([view(sample) for sample in self._series.samples])
         counted = [sample.connected for sample in series.samples if sample.connected is not None]
-        own = self._addresses.get(app, set())
-        most = max((sum(one.get(address, 0) for address in own) for one in counted), default=None)
-        return Counted(series, self._busiest[app], most if own else None)
+        own = self._addresses.get(app, {})
+        sums = [
+            sum(n for (address, role), n in one.items() if address in own and role not in own[address])
+            for one in counted
+        ]
+        return Counted(series, self._busiest[app], max(sums, default=None) if own else None)
 
 
 def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:

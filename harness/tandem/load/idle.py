@@ -1,5 +1,8 @@
 """Connections that are open and silent, held by a shell in the generator's container."""
 
+import base64
+import random
+import re
 import subprocess
 from collections.abc import Sequence
 
@@ -8,16 +11,37 @@ from tandem.hosts.host import Host
 
 OPEN_TIMEOUT_S = 60
 
-# Each connection sends one request, as a browser does before it rests. The answer stays unread.
+# Each connection sends one request, as a browser does before it rests. The answer stays unread. In the end those whose
+# numbers come in a line ask once more, for an answer that is not in chunks, and all that each has got by then leaves in a
+# line of its own.
 SCRIPT = """
+trap '' PIPE
 ulimit -n "$(ulimit -Hn)"
 for ((i = 0; i < $2; i++)); do
     exec {fd}<>"/dev/tcp/$1/$3" || exit 1
     printf 'GET %s HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n' "$4" "$1" >&"$fd"
+    held+=("$fd")
 done
 echo held
-read -r
+read -r -a asked
+for i in "${asked[@]}"; do
+    printf 'GET %s HTTP/1.0\\r\\nHost: %s\\r\\n\\r\\n' "$4" "$1" >&"${held[i]}"
+done
+end=$((SECONDS + $5))
+for i in "${asked[@]}"; do
+    left=$((end - SECONDS))
+    timeout "$((left > 0 ? left : 0)).01" cat <&"${held[i]}" | base64 -w0
+    echo
+done
 """
+ANSWERED_S = 20
+"""Time for the answers to those that ask again, all together: a busy host answers late."""
+
+
+def second_answer(stream: bytes) -> tuple[int | None, bytes]:
+    """Status and body of the answer behind the first, which ends with the stream; no status where there is none."""
+    found = re.fullmatch(rb"HTTP/1\.1 .*?HTTP/1\.[01] (\d{3}) .*?\r\n\r\n(.*)", stream, re.DOTALL)
+    return (int(found[1]), found[2]) if found else (None, b"")
 
 
 class IdleConnections:
@@ -35,12 +59,12 @@ class IdleConnections:
     ) -> None:
         """host, container, pid: the generator's. target: whom to connect to, service:port in the stack's network. docker:
         the command that asks the generator's engine."""
-        self._host, self._pid = host, pid
+        self._host, self._pid, self._number = host, pid, number
         name, _, port = target.partition(":")
         self._port = int(port)
         command = [*docker, "exec", "-i", container, "bash", "-c", SCRIPT, "bash"]
         self._shell = subprocess.Popen(
-            [*command, name, str(number), port, path],
+            [*command, name, str(number), port, path, str(ANSWERED_S)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -54,6 +78,13 @@ class IdleConnections:
     def established(self) -> int:
         """Connections of the generator to the application's port that are established."""
         return self._host.established(self._pid, remote_port=self._port)
+
+    def speak(self, number: int) -> list[bytes]:
+        """Makes so many of them, drawn, ask once more, and closes all; returns all that each was ever sent."""
+        chosen = random.sample(range(self._number), min(number, self._number))
+        said, _ = self._shell.communicate(" ".join(map(str, chosen)) + "\n", timeout=OPEN_TIMEOUT_S)
+        lines = [base64.b64decode(line) for line in said.splitlines()]
+        return [*lines, *[b""] * (len(chosen) - len(lines))]
 
     def release(self) -> None:
         """Closes them."""

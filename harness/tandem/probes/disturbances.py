@@ -57,4 +57,4 @@ class DisturbanceProbe:
         return self._watched
 
     def _counters(self) -> tuple[int | None, int | None]:
-        return self._host.swapped(), self._host.listen_overflows(self._pid)
+        return self._host.swapped(), self._host.tcp_counter(self._pid, "ListenOverflows")

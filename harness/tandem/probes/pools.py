@@ -10,8 +10,6 @@ import httpx
 import psycopg
 from psycopg.rows import dict_row
 
-from tandem.probes.postgres import PROBE
-
 PORT = 8080
 NAMES = ("checkouts", "wait_us")
 TIMEOUT_S = 5
@@ -106,10 +104,9 @@ class PgBouncer:
             servers_active=sum(int(row["sv_active"]) for row in pools),
         )
 
-    def connected(self) -> Counter[str]:
-        """Address -> its connections right now, but for those of the harness itself."""
-        clients = [row for row in self._show("CLIENTS") if row["database"] == DATABASE]
-        return Counter(str(row["addr"]) for row in clients if row["user"] != PROBE)
+    def connected(self) -> Counter[tuple[str, str]]:
+        """Address and role -> its connections right now, to whichever database."""
+        return Counter((str(row["addr"]), str(row["user"])) for row in self._show("CLIENTS"))
 
     def changed_settings(self) -> dict[str, str]:
         """The settings that are not the program's own defaults."""

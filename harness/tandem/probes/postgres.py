@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 from psycopg import sql
@@ -17,6 +18,8 @@ ADMIN_PASSWORD = secrets.token_hex(16)
 its own and tells no application."""
 PROBE = "probe"
 """The role of the round trips (compose/db)."""
+HARNESS_ROLES = {"postgres", PROBE}
+"""The roles that the harness itself connects as."""
 OTHER = "other"
 CONTROL = {
     "begin": re.compile(r"begin\b|start transaction\b"),
@@ -77,13 +80,15 @@ def read_queries(folder: Path) -> dict[str, str]:
     return {normalise(text): name for name, text in read_texts(folder).items()}
 
 
-def name_statements(rows: list[tuple[str, int, int]], queries: dict[str, str]) -> dict[str, Statement]:
-    """Sums (text, calls, rows) up by the contract's names and those of CONTROL; the rest goes to `other`."""
+def name_statements(rows: list[tuple[str, int, int, float]], queries: dict[str, str]) -> dict[str, Statement]:
+    """Sums (text, calls, rows, ms) up by the contract's names and those of CONTROL; the rest goes to `other`."""
     out: dict[str, Statement] = {}
-    for text, calls, returned in rows:
+    for text, calls, returned, exec_ms in rows:
         name = _name(normalise(text), queries)
         before = out.get(name, Statement(calls=0, rows=0))
-        out[name] = Statement(calls=before.calls + calls, rows=before.rows + returned)
+        out[name] = Statement(
+            calls=before.calls + calls, rows=before.rows + returned, exec_ms=before.exec_ms + exec_ms
+        )
     return out
 
 
@@ -142,12 +147,12 @@ class Postgres:
         self._connected().execute("select public.pg_stat_statements_reset()")
 
     def statements(self) -> dict[str, Statement]:
-        """Calls and rows since the reset, of the role `app` only."""
+        """Calls, rows and time since the reset, of the role `app` only."""
         rows = self._connected().execute(
-            "select s.query, s.calls, s.rows from public.pg_stat_statements as s"
+            "select s.query, s.calls, s.rows, s.total_exec_time from public.pg_stat_statements as s"
             " inner join pg_roles as r on r.oid = s.userid where r.rolname = 'app' and s.toplevel"
         )
-        return name_statements([(str(q), int(c), int(n)) for q, c, n in rows], self._queries)
+        return name_statements([(str(q), int(c), int(n), float(ms)) for q, c, n, ms in rows], self._queries)
 
     def _remember_settings(self) -> None:
         # Statements from before the last reset to the seeded state were of another database, and are left out.
@@ -171,31 +176,20 @@ class Postgres:
 
     def wal_syncs(self) -> int:
         """Flushes of the log to disk since the server's start."""
-        row = self._connected().execute("select wal_sync from pg_stat_wal").fetchone()
-        assert row is not None
-        return int(row[0])
+        return self._number("select wal_sync from pg_stat_wal")
 
     def lock_waits(self) -> int:
         """Connections of the role `app` that wait right now for a lock that another transaction holds."""
-        row = (
-            self._connected()
-            .execute(
-                "select count(*) from pg_stat_activity where usename = 'app' and wait_event_type = 'Lock'"
-            )
-            .fetchone()
+        return self._number(
+            "select count(*) from pg_stat_activity where usename = 'app' and wait_event_type = 'Lock'"
         )
-        assert row is not None
-        return int(row[0])
 
-    def connected(self) -> Counter[str]:
-        """Address -> its connections right now, but for those of the harness itself, which come through the latency proxy
-        as well."""
+    def connected(self) -> Counter[tuple[str, str]]:
+        """Address and role -> its connections right now."""
         rows = self._connected().execute(
-            "select host(client_addr), count(*) from pg_stat_activity"
-            " where client_addr is not null and usename not in ('postgres', %s) group by 1",
-            [PROBE],
+            "select host(client_addr), usename, count(*) from pg_stat_activity where client_addr is not null group by 1, 2"
         )
-        return Counter({str(address): int(number) for address, number in rows})
+        return Counter({(str(address), str(role)): int(number) for address, role, number in rows})
 
     def rows_of(self, text: str, keys: Collection[int]) -> dict[int, int]:
         """Key -> rows that a query of the contract, whose one parameter it is, returns for it."""
@@ -206,7 +200,9 @@ class Postgres:
 
     def count(self, table: str) -> int:
         """Rows of a table of the contract."""
-        query = sql.SQL("select count(*) from {}").format(sql.Identifier(table))
+        return self._number(sql.SQL("select count(*) from {}").format(sql.Identifier(table)))
+
+    def _number(self, query: LiteralString | sql.Composed) -> int:
         row = self._connected().execute(query).fetchone()
         assert row is not None
         return int(row[0])

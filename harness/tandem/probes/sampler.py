@@ -23,8 +23,8 @@ class Sample:
     pooler: PoolerCounters | None
     lock_waits: int | None = None
     """Connections of the application that wait for a lock in the database; None: not asked for."""
-    connected: dict[str, int] | None = None
-    """Address -> its connections to the database and to what stands before it; None: not asked for."""
+    connected: dict[tuple[str, str], int] | None = None
+    """Address and role -> its connections to the database and to what stands before it; None: not asked for."""
     proxies: dict[str, ProxyCounters] | None = None
     """Counters by the application that HAProxy asks; `proxy` is the one that a window is about."""
 
@@ -72,7 +72,7 @@ class Sampler:
         pooler: PgBouncer | None,
         seen: Callable[[Sample, Sample], None],
         lock_waits: Callable[[], int] | None = None,
-        connected: Callable[[], dict[str, int]] | None = None,
+        connected: Callable[[], dict[tuple[str, str], int]] | None = None,
         servers: Mapping[str, tuple[str, str]] | None = None,
         mortal: Collection[str] = (),
     ) -> None:

@@ -45,14 +45,25 @@ class EndsOfConnections:
         self._established = 0
         self._app_threads = 0
         self._threads: dict[tuple[int, int], list[tuple[float, float]]] = {}
-        looking = Background("ends", self._look, lambda: INTERVAL_S)
-        self.start, self.stop = looking.start, looking.stop
+        self._opens: list[int | None] = []
+        """Connections that were ever opened to it, at start and stop."""
+        self._looking = Background("ends", self._look, lambda: INTERVAL_S)
+
+    def start(self) -> None:
+        self._opens.append(self._host.tcp_counter(self._app, "PassiveOpens"))
+        self._looking.start()
+
+    def stop(self) -> None:
+        self._looking.stop()
+        self._opens.append(self._host.tcp_counter(self._app, "PassiveOpens"))
 
     @property
     def seen(self) -> BothEnds:
-        """The most that was seen."""
+        """The most that was seen, and the connections that were opened from start to stop."""
+        before, after = self._opens
         return BothEnds(
             established=self._established,
+            connections_opened=None if before is None or after is None else after - before,
             app_threads=self._app_threads,
             generator_thread_cores=busiest(self._threads),
         )

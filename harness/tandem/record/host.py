@@ -65,4 +65,4 @@ class PerSecond(Part):
     role_cpu_s: dict[str, list[Figure]] = Field(default_factory=dict)
     """Role -> as the application's, which is among them. Empty in records of before they were kept."""
     app_memory_bytes: list[int] = Field(default_factory=list)
-    """Anonymous memory at the end of each; empty in records of before it was kept."""
+    """Memory (as `memory_peak_bytes`) at the end of each; empty in records of before it was kept."""

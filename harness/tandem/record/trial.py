@@ -120,7 +120,7 @@ class Challenge(Part):
     met_lock: int = 0
     """Requests that were sent while it was locked."""
     compared: int = 0
-    """Answers to requests that were sent after a change, or to a body of their own."""
+    """Answers to requests that were sent after a change, with a body of their own, or on a connection that was silent."""
     looked_for: int = 0
     """Rows that were acknowledged, and looked for at once on another connection."""
     new_by_known: Figure | None = None
@@ -144,9 +144,9 @@ class Start(Part):
     """What it used while nobody asked for anything, before any load: CPU-seconds per second. Looked at only where slices
     follow; null in older records."""
     memory_rest_bytes: int | None = None
-    """Anonymous memory when it had answered for the first time, before any load."""
+    """Memory (as `memory_peak_bytes`) when it had answered for the first time, before any load."""
     challenge: Challenge | None = None
-    """Where its scenario asks the database, after its windows."""
+    """Where its scenario asks the database or has silent connections, after its windows."""
     refused: str | None = None
     """Why no window of it was made."""
 

@@ -60,7 +60,7 @@ class Role(Part):
     cpuset: str
     cores_available: int
     memory_peak_bytes: int | None
-    """Anonymous memory, the largest sample."""
+    """Memory of its control group less clean file cache, the largest sample; anonymous memory in older records."""
     throttled_s: Figure
     busiest_thread_cores: Figure | None = None
 
@@ -82,6 +82,8 @@ class Resource(Part):
 class Statement(Part):
     calls: int
     rows: int
+    exec_ms: Figure = 0.0
+    """Time that the database spent on it; 0 in older records."""
 
 
 class ImpliedRows(Part):
@@ -263,6 +265,9 @@ class AnswerFigures(Part):
     """The generator's own count, beside that of its rows."""
     answer_ms_min: Figure | None = None
     """The quickest right answer of the whole window, from its send to its last byte."""
+    answer_ms_max: Figure | None = None
+    """The slowest one, also of those that were in flight when the load ended. Where variants took turns, of those that
+    are timed."""
     implied_rows: dict[str, ImpliedRows] = Field(default_factory=dict)
     """Statement -> the rows that the answers of the window imply; only of statements whose rows depend on the answer."""
     choice_p: Figure | None = None
@@ -356,6 +361,8 @@ class BothEnds(Part):
 
     established: int | None = None
     """Most connections that were open."""
+    connections_opened: int | None = None
+    """Connections that were opened to the application during the load, as its kernel counts them."""
     app_threads: int | None = None
     """Threads of the application's first process, at most."""
     generator_thread_cores: Figure | None = None

@@ -182,11 +182,11 @@ def children() -> Outcome:
 
 
 def _grown(touched: str, forks: int) -> tuple[int, int]:
-    """Growth of the container's anonymous memory; sum of the resident memory of its processes at the end."""
+    """Growth of the container's memory; sum of the resident memory of its processes at the end."""
     with burning("memory", SIZE_BYTES, touched, forks) as it:
-        before = it.group.usage().anonymous_bytes
+        before = it.group.usage().memory_bytes
         it.lines()
-        after = it.group.usage().anonymous_bytes
+        after = it.group.usage().memory_bytes
         resident = it.group.resident_bytes()
     return after - before, resident
 

@@ -25,12 +25,19 @@ V1_JOINED = f"""5:memory:{CONTAINER}
 V2_PATH = "/system.slice/docker-b02b9f.scope"
 
 V1_CPU_STAT = "nr_periods 0\nnr_throttled 0\nthrottled_time 1500000000\nnr_bursts 0\nburst_time 0\n"
+PRIVATE, SHARED, CLEAN, UNWRITTEN, KERNEL = 50712576, 314572800, 57106432, 4096, 1048576
+"""Bytes: anonymous memory, memory that processes share, file cache that was written and that was not, the kernel's for them."""
+HELD = PRIVATE + SHARED + UNWRITTEN + KERNEL
 V1_MEMORY_STAT = (
-    "cache 28672\nrss 50712576\nrss_huge 0\nshmem 0\nmapped_file 57344\n"
-    "hierarchical_memory_limit 9223372036854771712\ntotal_cache 28672\ntotal_rss 50712577\ntotal_rss_huge 0\n"
+    f"cache 28672\nrss {PRIVATE}\nshmem {SHARED}\ninactive_file 7\nhierarchical_memory_limit 9223372036854771712\n"
+    f"total_cache {SHARED + CLEAN + UNWRITTEN}\ntotal_rss {PRIVATE}\ntotal_shmem {SHARED}\ntotal_dirty {UNWRITTEN}\n"
+    f"total_writeback 0\ntotal_inactive_file {CLEAN}\ntotal_active_file {UNWRITTEN}\n"
 )
 V2_CPU_STAT = "usage_usec 925346\nuser_usec 800000\nsystem_usec 125346\nnr_periods 9\nnr_throttled 2\nthrottled_usec 1500000\n"
-V2_MEMORY_STAT = "anon 50712576\nfile 28672\nkernel 1048576\nslab_reclaimable 12\n"
+V2_MEMORY_STAT = (
+    f"anon {PRIVATE}\nfile {SHARED + CLEAN + UNWRITTEN}\nkernel {KERNEL}\nshmem {SHARED}\nfile_mapped 8\nfile_dirty 0\n"
+    f"file_writeback {UNWRITTEN}\ninactive_file {CLEAN}\nactive_file {UNWRITTEN}\nslab_reclaimable 12\n"
+)
 
 THREAD = (
     "{tid} ({name}) S 32025 32065 32065 0 -1 4194560 9431 0 0 0 {user} {system} 0 0 20 0 1 0 385135 57364480 11661"
@@ -67,6 +74,7 @@ def v1(tmp_path: Path, proc: Path, lines: str, cpu: str, cpuacct: str) -> LocalC
     write(groups / cpuacct / CONTAINER[1:] / "cgroup.procs", f"{PID}\n32327\n")
     write(groups / cpu / CONTAINER[1:] / "cpu.stat", V1_CPU_STAT)
     write(groups / "memory" / CONTAINER[1:] / "memory.stat", V1_MEMORY_STAT)
+    write(groups / "memory" / CONTAINER[1:] / "memory.usage_in_bytes", f"{HELD + CLEAN}\n")
     write(proc / str(PID) / "cgroup", lines)
     return LocalCgroup(PID, groups, proc, ticks_per_s=100)
 
@@ -75,6 +83,7 @@ def v2(tmp_path: Path, proc: Path, cpu_stat: str = V2_CPU_STAT) -> LocalCgroup:
     groups = tmp_path / "cgroup"
     write(groups / V2_PATH[1:] / "cpu.stat", cpu_stat)
     write(groups / V2_PATH[1:] / "memory.stat", V2_MEMORY_STAT)
+    write(groups / V2_PATH[1:] / "memory.current", f"{HELD + CLEAN}\n")
     write(groups / V2_PATH[1:] / "cgroup.procs", f"{PID}\n32327\n")
     write(proc / str(PID) / "cgroup", f"0::{V2_PATH}\n")
     return LocalCgroup(PID, groups, proc, ticks_per_s=100)
@@ -97,13 +106,13 @@ def test_the_usage_of_a_container(group: LocalCgroup) -> None:
     assert found.cpu_s == pytest.approx(0.925346, abs=1e-6)
     assert found.throttled_s == pytest.approx(1.5)
     assert found.system_s == pytest.approx(0.12 if group.version == 1 else 0.125346)
-    assert found.anonymous_bytes == (50712577 if group.version == 1 else 50712576), "with nested groups"
+    assert found.memory_bytes == HELD, "what is shared counts, clean file cache does not"
 
 
 def test_without_a_quota_nothing_is_throttled(tmp_path: Path, proc: Path) -> None:
     """The root's cpu.stat and some kernels leave the throttling out."""
     group = v2(tmp_path, proc, "usage_usec 5000000\nuser_usec 1\nsystem_usec 2\n")
-    assert group.usage() == Usage(5.0, throttled_s=0.0, anonymous_bytes=50712576, system_s=2e-6)
+    assert group.usage() == Usage(5.0, throttled_s=0.0, memory_bytes=HELD, system_s=2e-6)
 
 
 def test_cpu_time_and_context_switches_of_every_thread(group: LocalCgroup, proc: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import socket
 import subprocess
 import sys
 import time
@@ -22,8 +23,8 @@ from tandem.hosts.cgroup import TICKS_PER_S
 from tandem.hosts.description import (
     count_established,
     kernel_parameters,
-    parse_listen_overflows,
     parse_swapped,
+    parse_tcp,
 )
 from tandem.hosts.host import HostCpu, Machines
 from tandem.lab.readiness import settle
@@ -81,7 +82,7 @@ def test_this_host_can_be_read() -> None:
     assert HERE.free_bytes() > 0
     assert all(": " in line for line in HERE.mitigations().splitlines())
     assert (HERE.swapped() or 0) >= 0
-    assert (HERE.listen_overflows(os.getpid()) or 0) >= 0
+    assert (HERE.tcp_counter(os.getpid(), "ListenOverflows") or 0) >= 0
 
 
 def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
@@ -272,7 +273,7 @@ def test_a_process_and_what_is_left_of_it() -> None:
         with pytest.raises(OSError, match="No such process"):
             HERE.signal(pid, 0)
         with pytest.raises(OSError, match=str(pid)):
-            HERE.listen_overflows(pid)
+            HERE.tcp_counter(pid, "PassiveOpens")
         with pytest.raises(FileNotFoundError):
             HERE.cgroup(pid)
         assert HERE.established(pid, local_port=8080) == 0
@@ -356,8 +357,18 @@ def test_a_difference_of_cpu_times() -> None:
 def test_what_the_kernel_counts_and_what_it_does_not() -> None:
     assert parse_swapped("nr_free_pages 1\npswpin 3\npswpout 40\npgfault 5\n") == 43
     assert parse_swapped("nr_free_pages 1\n") is None
-    assert parse_listen_overflows(NETSTAT) == 7
-    assert {parse_listen_overflows(text) for text in ("", "TcpExt: A\nTcpExt: 1\n")} == {None}
+    assert parse_tcp(NETSTAT, "ListenOverflows") == 7
+    assert {parse_tcp(text, "ListenOverflows") for text in ("", "TcpExt: A\nTcpExt: 1\n")} == {None}
+
+
+def test_a_connection_that_another_opens_is_counted_once() -> None:
+    """Whether it was accepted or not."""
+    before = HERE.tcp_counter(os.getpid(), "PassiveOpens")
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
+        after = HERE.tcp_counter(os.getpid(), "PassiveOpens")
+    assert before is not None
+    assert after is not None
+    assert after > before
 
 
 def test_the_kernels_own_parameters() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
-from tandem.judge.challenged import DataState, Lock, Order, judged, remembered, wrong
+from tandem.judge.challenged import DataState, Lock, Order, judged, remembered, spoken, wrong
 from tandem.load.asking import TimedAnswer
 
 LOCK = Lock("core_step", 1.0, 2.0)
@@ -132,3 +132,10 @@ def test_a_body_that_is_new_takes_as_long_as_one_that_is_known(new_by_known: flo
     assert [f.code for f in found] == code
     _, found = remembered([replace(told(0, 1), right=False)], 1.0)
     assert [f.code for f in found] == ["change-unseen"], "the answer to a new body is its own"
+
+
+def test_a_silent_connection_that_asks_again_gets_the_right_answer() -> None:
+    came, found = spoken([True] * 3)
+    assert (came.compared, found) == (3, [])
+    came, found = spoken([True, False, True])
+    assert [(f.code, f.severity) for f in found] == [("idle-unanswered", "invalid")]

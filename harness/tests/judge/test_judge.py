@@ -33,6 +33,15 @@ def calls(**calls: int) -> dict[str, Statement]:
     return {**counted(ANSWERED), **{name: Statement(calls=n, rows=n) for name, n in calls.items()}}
 
 
+def slow(**exec_ms: float) -> dict[str, Statement]:
+    """Five calls of each of these, or those of the answers, that took the database so long."""
+    found = counted(ANSWERED)
+    return found | {
+        name: found.get(name, Statement(calls=5, rows=5)).model_copy(update={"exec_ms": ms})
+        for name, ms in exec_ms.items()
+    }
+
+
 def rows_of(**rows: int) -> dict[str, Statement]:
     """As often as there were answers, with other rows than belong to them."""
     return {
@@ -87,7 +96,9 @@ ONE_FAULT: list[tuple[dict[str, Any], str]] = [
     ({"proxy": proxy(responses_2xx=round(1.01 * ANSWERED))}, "proxy-mismatch"),
     ({"proxy": proxy(connections_opened=ANSWERED)}, "not-kept-alive"),
     ({"proxy": proxy(connections_opened=50 + 5 + 25)}, "not-kept-alive"),
+    ({"proxy": None, "connections_opened": ANSWERED}, "not-kept-alive"),
     ({"failed": {"wrong length": 1}}, "wrong-length"),
+    ({"statements": slow(other=211.0)}, "sql-extra-time"),
 ]
 
 
@@ -135,6 +146,12 @@ def tolerated(**changes: Any) -> tuple[Load, dict[str, Any], Codes]:
         tolerated(statements=rows_of(steps=6 * ANSWERED - 90)),
         tolerated(statements=rows_of(steps=6 * ANSWERED - 500), implied_rows=implied(ANSWERED, error=100.0)),
         tolerated(statements=calls(other=24)),
+        tolerated(statements=slow(other=199.0)),
+        tolerated(statements=slow(session=20_000.0, other=390.0)),
+        tolerated(answer_ms_max=249.0),
+        tolerated(answer_ms_max=2500.0, service_time_ms=Times(samples=900, mean=300.0)),
+        ("closed", {"answer_ms_max": 2500.0}, [("starving", "warning")]),
+        ("open", {"answer_ms_max": 2500.0}, []),
         tolerated(proxy=proxy(responses_2xx=ANSWERED + 6)),
         tolerated(proxy=proxy(connections_opened=50 + 5 + 24)),
         tolerated(choice_p=1e-8),
@@ -244,6 +261,7 @@ STARVED: list[tuple[Load, dict[str, Any], str]] = [
     ("open", {"scheduled": 2 * REQUESTS}, "incomplete"),
     ("closed", {"statements": calls(steps=0)}, "sql-mismatch"),
     ("closed", {"proxy": proxy(responses_2xx=0)}, "proxy-mismatch"),
+    ("closed", {"statements": slow(other=900.0)}, "sql-extra-time"),
 ]
 
 
@@ -342,7 +360,7 @@ def test_the_time_zone_is_set_once_per_request_or_never(
 ) -> None:
     """DB_TIME_ZONE=request makes it a statement of each request. The last spelling is PgBouncer's own."""
     queries = {"select session": "session", "select recipe": "recipe_by_id"}
-    rows = [(text, ANSWERED, ANSWERED) for text in queries] + [(zone, calls, 0)] * bool(calls)
+    rows = [(text, ANSWERED, ANSWERED, 1.0) for text in queries] + [(zone, calls, 0, 1.0)] * bool(calls)
     expected = Expectation(statements=list(queries.values()), proxied=True, time_zone=asked_for)
     found = statements(name_statements(rows, queries), [AnsweredRequests(expected, ANSWERED)])
     assert [one.code for one in found] == told

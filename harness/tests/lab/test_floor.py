@@ -207,11 +207,18 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
     both = [
         replace(
             one,
-            connected={"10.0.0.2": 19 + n % 2, "10.0.0.3": n, "10.0.0.9": 500},
+            connected={
+                ("10.0.0.2", "app"): 19 + n % 2,
+                ("10.0.0.3", "app"): n,
+                ("10.0.0.3", "postgres"): 3,
+                ("10.0.0.8", "app"): 2,
+                ("10.0.0.8", "postgres"): 100,
+                ("10.0.0.9", "app"): 500,
+            },
             usage={
                 **{role: usage for role, usage in one.usage.items() if role != "app"},
                 "app A": one.usage["app"],
-                "app B": Usage(cpu_s=10.0 + 3 * n, anonymous_bytes=7, throttled_s=0.0),
+                "app B": Usage(cpu_s=10.0 + 3 * n, memory_bytes=7, throttled_s=0.0),
             },
         )
         for n, one in enumerate(series().samples)
@@ -219,7 +226,7 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
     seen = Counters.__new__(Counters)
     seen._apps = {"A": "app A", "B": "app B"}
     seen._series, seen._busiest = Series(both), {"A": 1.0, "B": 2.0}
-    seen._addresses = {"A": {"10.0.0.2"}, "B": {"10.0.0.3"}}
+    seen._addresses = {"A": {"10.0.0.2": set()}, "B": {"10.0.0.3": set(), "10.0.0.8": {"postgres"}}}
     first, second = (seen.part(label).series for label in ("A", "B"))
     assert second.samples[0].usage["app"].cpu_s == 10.0
     assert second.samples[0].usage["app A"] == first.samples[0].usage["app"] == both[0].usage["app A"]
@@ -228,7 +235,9 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
     ]
     assert used[0] == used[1]
     assert seen.part("B").busiest_thread_s == 2.0
-    assert [seen.part(label).db_connections_max for label in ("A", "B")] == [20, len(both) - 1]
+    assert [seen.part(label).db_connections_max for label in ("A", "B")] == [20, len(both) - 1 + 3 + 2], (
+        "from its own container whatever the role, through the latency proxy all but the harness's"
+    )
     seen._addresses = {}
     assert seen.part("A").db_connections_max is None, "nobody knows whose they are"
 

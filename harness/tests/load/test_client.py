@@ -14,9 +14,12 @@ from harness_samples import there
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Exact
+from tandem.hosts.here import Here
+from tandem.load import idle
 from tandem.load.asking import Clients
 from tandem.load.client import Client, Look
 from tandem.load.generator import HEADERS
+from tandem.load.idle import IdleConnections, second_answer
 from tandem.probes.exchanges import read_packets
 from tandem.probes.sampler import Wrong
 
@@ -102,6 +105,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b'{"id":7}')
 
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"page")
+
     def log_message(self, *_: object) -> None: ...
 
 
@@ -182,3 +191,28 @@ def test_a_server_that_is_gone_answers_nothing(server: Server, client: Client) -
         clients.asks(1)
         clients.answered(1, 5)
     assert {(one.status, one.body) for one in clients.told} == {(0, b"")}
+
+
+# ---- silent connections that ask again ----
+
+
+def spoken(port: int) -> list[tuple[int | None, bytes]]:
+    """The second answers of nine connections, all that there are. The shell runs on this machine."""
+    no_docker = ("sh", "-c", 'shift 3; exec "$@"', "docker")
+    held = IdleConnections(Here(), "any", 1, f"127.0.0.1:{port}", 9, "/", no_docker)
+    return [second_answer(stream) for stream in held.speak(200)]
+
+
+def test_a_silent_connection_gets_an_answer_to_its_second_request(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert spoken(server.server_port) == [(200, b"page")] * 9
+    monkeypatch.setattr(idle, "ANSWERED_S", 0)
+    with socket.create_server(("127.0.0.1", 0), backlog=20) as unread:
+        assert spoken(unread.getsockname()[1]) == [(None, b"")] * 9, "the kernel alone has accepted them"
+
+
+def test_who_answers_once_has_no_second_answer() -> None:
+    once = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    assert second_answer(once) == (None, b"")
+    assert second_answer(once + b"HTTP/1.0 404 No\r\nA: b\r\n\r\nx\r\n\r\ny") == (404, b"x\r\n\r\ny")

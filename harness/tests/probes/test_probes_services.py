@@ -105,14 +105,14 @@ class Console:
 
 
 def test_what_the_console_of_pgbouncer_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections are counted by address, without the harness's own: it measures the way to a far database through the
-    same proxy as the application."""
+    """Connections are counted by address and role, to whichever database."""
     console = Console()
     monkeypatch.setattr(psycopg, "connect", lambda *_, **__: console)
     pooler = PgBouncer("address", "password")
     assert pooler.read() == PoolerCounters(96228, 25265699, clients_waiting=4, servers_active=22)
     assert pooler.version() == "PgBouncer 1.24.1"
-    assert pooler.connected() == {"172.18.0.5": 2, "172.18.0.7": 1}
+    others = {("172.18.0.7", "probe"): 1, ("172.18.0.1", "console"): 1}
+    assert pooler.connected() == {("172.18.0.5", "app"): 2, ("172.18.0.7", "app"): 1, **others}
     for name in ("SHOW STATS", "SHOW POOLS"):
         monkeypatch.setitem(CONSOLE, name, CONSOLE[name][:1])
     assert pooler.read() == PoolerCounters(0, 0, 0, 0), "nobody used it yet"
@@ -141,10 +141,15 @@ def test_one_spelling_for_one_statement(sql: str, same: bool) -> None:
 
 def test_calls_are_summed_by_the_contracts_names() -> None:
     queries = {"select one": "one", "select two": "two"}
-    rows = [("SELECT one;", 10, 10), ("select  one", 5, 4), ("select three", 7, 0), ("vacuum", 1, 0)]
+    rows = [
+        ("SELECT one;", 10, 10, 1.5),
+        ("select  one", 5, 4, 0.5),
+        ("select three", 7, 0, 3.0),
+        ("vacuum", 1, 0, 90.0),
+    ]
     assert name_statements(rows, queries) == {
-        "one": Statement(calls=15, rows=14),
-        "other": Statement(calls=8, rows=0),
+        "one": Statement(calls=15, rows=14, exec_ms=2.0),
+        "other": Statement(calls=8, rows=0, exec_ms=93.0),
     }
 
 
@@ -165,7 +170,7 @@ def test_calls_are_summed_by_the_contracts_names() -> None:
     ],
 )
 def test_what_drivers_write_in_their_own_ways_has_a_name(text: str, name: str) -> None:
-    assert name_statements([(text, 3, 0)], {}) == {name: Statement(calls=3, rows=0)}
+    assert name_statements([(text, 3, 0, 0.0)], {}) == {name: Statement(calls=3, rows=0)}
 
 
 @pytest.mark.parametrize(

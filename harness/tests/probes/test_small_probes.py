@@ -56,6 +56,9 @@ class Counting:
         self.looks += 1
         return self.looks
 
+    def tcp_counter(self, pid: int, name: str) -> int:
+        return 100 * (self.looks + 1)
+
     def threads(self, pid: int) -> int:
         return 7
 
@@ -75,6 +78,7 @@ def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyP
         probe.stop()
         assert (probe.seen.established, probe.seen.app_threads, host.looks) == (3, 7, 3)
         assert probe.seen.generator_thread_cores == pytest.approx(0.5, rel=0.01)
+        assert probe.seen.connections_opened == 300, "of the load alone"
 
 
 def test_the_generators_busiest_thread() -> None:
@@ -207,7 +211,7 @@ class Slow:
     def usage(self) -> Usage:
         time.sleep(self._takes_s[min(self.reads, len(self._takes_s) - 1)])
         self.reads += 1
-        return Usage(cpu_s=self.reads, throttled_s=0.0, anonymous_bytes=0)
+        return Usage(cpu_s=self.reads, throttled_s=0.0, memory_bytes=0)
 
 
 def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
