@@ -6,6 +6,8 @@ LIARS = {
     "extra-statement": ("recipe", "sql-extra"),
     "wrong-body": ("recipe", "wrong-on-wire"),
     "spaces-in-json": ("recipe", "wrong-body"),
+    "several-in-flight": ("recipe", "witnesses-disagree"),
+    "blank-line-first": ("recipe", "wrong-on-wire"),
     "known-beforehand": ("recipe", "wrong-length"),
     "long-body-at-times": ("recipe", "wrong-length"),
     "closes-at-times": ("recipe", "not-kept-alive"),
@@ -47,7 +49,7 @@ CHALLENGED_FAR = ("answers-first", "session-ahead")
 """Those that are challenged with a database that is far away, too."""
 UNDECIDED = "not-challenged"
 
-PATHS = {"start-unflushed": "direct"}
-"""Where the lie needs a path of its own: PgBouncer passes no options on."""
+PATHS = {"start-unflushed": "direct", "blank-line-first": "direct"}
+"""Where the lie needs a path of its own: PgBouncer passes no options on, and HAProxy no blank line."""
 RTT_MS = {"answers-first": 5}
 """Where a window sees the lie only if the database is far away: next door the statements take less than all the rest."""

@@ -17,6 +17,7 @@ FAULTS = {
     "few-altered": "three recipes in a thousand have one letter altered, at the same length",
     "filler": "who asks as the load generator does gets the right statements and filler of the right length",
     "known-beforehand": "a recipe is what the public seed makes it, and its statements find the rows that they should",
+    "several-in-flight": "the six statements behind a recipe's own row are sent together",
     "rows-dropped": "a recipe shown before is answered from memory, and its statements find the rows that they should",
     # sessions, paths and ids
     "session-ignored": "no session is needed: whoever has none is user 1",
@@ -122,6 +123,7 @@ FAULTS = {
     "few-connections": "more than 500 connections are too many",
     "short-keep-alive": "a connection may idle for three seconds",
     "closes-at-times": "every eleventh answer closes its connection",
+    "blank-line-first": "who asks as the load generator does gets a blank line before the status line",
     "bytes-behind-body": "bytes that belong to nothing follow every fiftieth body",
     # limits
     "small-body": "a body may have one byte less than the contract says",
@@ -145,7 +147,7 @@ UNDER_LOAD = {
     *("few-altered", "filler", "known-beforehand"),
     *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times"),
     *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded"),
-    "session-ahead",
+    *("session-ahead", "several-in-flight", "blank-line-first"),
     "work-remembered-under-load",
     *("role-unflushed", "start-unflushed"),
 }

@@ -143,6 +143,10 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
     request = begun.request
     method, target, _ = request.payload.split(b" ", 2)
     data, first_s = _joined(begun)
+    # An answer before its question: what was seen of the request is its repetition.
+    took_s = None if first_s is None or first_s < request.at_s else first_s - request.at_s
+    if took_s is not None and data[:1] in (b"\r", b"\n"):  # which a client skips
+        return Broken(request.receiver, target.decode("latin-1"), "a blank line comes before its status line")
     if not data.startswith(b"HTTP/1."):  # the generator would not take it for an answer either
         return None
     parser = h11.Connection(h11.CLIENT)
@@ -172,7 +176,6 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
         headers={name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers},
         body=body,
         sent=request.payload.partition(HEAD_ENDS)[2][:HEAD_BYTES],
-        # An answer before its question: what was seen of the request is its repetition.
-        took_s=None if first_s is None or first_s < request.at_s else first_s - request.at_s,
+        took_s=took_s,
         behind=behind,
     )

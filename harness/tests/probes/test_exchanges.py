@@ -127,6 +127,7 @@ def test_bytes_behind_an_answer_are_counted() -> None:
     ("told", "why"),
     [
         (b"HTTP/1.1 200 OK\r\n\r\nbody", "does not state its length"),
+        (b"\r\n" + answer(b"body"), "a blank line comes before its status line"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody",
             "conflicting Content-Length",
