@@ -141,22 +141,23 @@ def _slower(cheap: Window, dear: Window) -> bool | None:
 def since_closed(window: Window, closed: Window) -> list[Finding]:
     """The findings of an open window behind a closed one of the same start. What took its rate from the closed window cannot
     hold it on a host that got slower since: `incomplete` says nothing about the program then."""
+    late = [one for one in window.findings if one.code == "incomplete"]
     low, high = cost_us_per_request(closed), cost_us_per_request(window)
-    kept = [one for one in window.findings if one.code != "incomplete"]
     if (
-        len(kept) == len(window.findings)
+        not late
         or low is None
         or high is None
-        or closed.roles.keys() != window.roles.keys()
+        or high <= low * (1 + SPREAD_WARN)
+        or not _slower(closed, window)
     ):
         return window.findings
-    if high <= low * (1 + SPREAD_WARN) or not _slower(closed, window):
-        return window.findings
     text = f"the host got slower after the closed window: the laboratory's own programs needed {high:.0f} µs of CPU per request, not {low:.0f}"
-    late = [
-        one.model_copy(update={"severity": "void"}) for one in window.findings if one.code == "incomplete"
+    void = [one.model_copy(update={"severity": "void"}) for one in late]
+    return [
+        *(one for one in window.findings if one not in late),
+        *void,
+        Finding.of("host-speed", "void", text),
     ]
-    return [*kept, *late, Finding.of("host-speed", "void", text)]
 
 
 def host_speed(closed: Sequence[Window]) -> Finding | None:
