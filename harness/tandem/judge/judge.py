@@ -336,7 +336,7 @@ _SHORT = {*_STARVED, "rows-mismatch"}
 """Codes that a generator whose rows are missing, or fewer than its share, can cause by itself."""
 
 
-def _voided(findings: list[Finding], codes: Collection[str]) -> list[Finding]:
+def voided(findings: list[Finding], codes: Collection[str]) -> list[Finding]:
     """The findings, those with these codes as void: they say nothing about the program."""
     return [f.model_copy(update={"severity": "void"}) if f.code in codes else f for f in findings]
 
@@ -354,9 +354,9 @@ def gates(window: Window, expected: Expectation) -> list[Finding]:
     found = [*(finding for gate in work for finding in gate(window, expected)), *accounting(window)]
     if any(finding.severity == "void" for finding in host):
         # A program that got no CPU answers late or not at all: that says nothing about the program.
-        found = _voided(found, _STARVED)
+        found = voided(found, _STARVED)
     if generators.lost(shares):
-        found = _voided(found, _SHORT)
+        found = voided(found, _SHORT)
     found += [*shares, *host]
     order = {"invalid": 0, "void": 1, "warning": 2}
     return sorted(found, key=lambda finding: order[finding.severity])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from tandem.judge import judge
 from tandem.judge.bottleneck import Concurrency, bottleneck, resources
+from tandem.judge.disturbance import got_slower
 from tandem.judge.evidence import impossible, round_trips
 from tandem.judge.judge import COMPLETE_LEAST, Expectation, host_findings
 from tandem.judge.on_wire import on_wire
@@ -55,6 +56,15 @@ def _alone(one: Unjudged, expected: Expectation) -> Window:
     return found
 
 
+def since_closed(window: Window, closed: Window) -> list[Finding]:
+    """The findings of an open window behind a closed one of the same start, which its rate was taken from: on a host that got
+    slower since, `incomplete` says nothing about the program."""
+    late = any(one.code == "incomplete" for one in window.findings)
+    if not late or (why := got_slower(closed, window)) is None:
+        return window.findings
+    return [*judge.voided(window.findings, {"incomplete"}), Finding.of("host-speed", "void", why)]
+
+
 def together(
     windows: Mapping[str, Window],
     statements: dict[str, Statement],
@@ -76,8 +86,7 @@ def together(
     out = {}
     for name, one in windows.items():
         starved = one.verdict is Verdict.VOID
-        own = [f.model_copy(update={"severity": "void"}) if starved else f for f in found]
-        findings = [*own, *one.findings]
+        findings = [*(judge.voided(found, {f.code for f in found}) if starved else found), *one.findings]
         out[name] = one.model_copy(
             update={"findings": findings, "verdict": judge.verdict(findings), "statements": statements}
         )

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from tandem.errors import TandemError
-from tandem.judge.disturbance import since_closed
 from tandem.judge.judge import verdict
 from tandem.judge.steady import steady
+from tandem.judge.windows import since_closed
 from tandem.record.trial import Challenge, Phase, Start, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict
 

@@ -14,9 +14,9 @@ from tandem.judge.disturbance import (
     cost_us_per_request,
     hiccup,
     host_speed,
-    since_closed,
 )
 from tandem.judge.judge import gates, utilisation_bound, verdict
+from tandem.judge.windows import since_closed
 from tandem.record.host import Hiccup
 from tandem.record.window import Finding, Role, Verdict, Window
 
