@@ -27,13 +27,9 @@ def round_trips(
         return
     calls = sum(one.calls for one in counted.values())
     alone = sum(one.calls for name, one in counted.items() if name not in IN_COMPANY)
-    slack, trips, preparing = SLACK * len(parts), 1, 0
-    for part in parts:
-        each = len(part.expected.statements)
-        slack += part.failed * each
-        preparing += (part.expected.db_pool_max or 0) * each
-        if not part.expected.prepared or part.expected.db_pool_max is None:
-            trips = 2
+    slack = sum(SLACK + part.failed * len(part.expected.statements) for part in parts)
+    preparing = sum((part.expected.db_pool_max or 0) * len(part.expected.statements) for part in parts)
+    trips = 1 if all(part.expected.prepared for part in parts) else 2
     least, most = alone * (1 - TRIPS_TOLERANCE), trips * calls * (1 + TRIPS_TOLERANCE) + preparing
     if not least - slack <= pooler.queries <= most + trips * slack:
         text = f"pg_stat_statements has {calls} statements of the application, but PgBouncer counted {pooler.queries} round trips"
@@ -43,13 +39,10 @@ def round_trips(
 def impossible(window: Window, expected: Expectation, at_once: Concurrency) -> Iterator[Finding]:
     """Did services answer without work, or requests without the time that their way to the database takes?"""
     asks, trip = bool(expected.statements), window.db_rtt_ms
-    must = {
-        "proxy": window.proxy is not None,
-        "pgbouncer": asks and window.pooler is not None,
-        "db": asks,
-        "faults": asks and trip is not None,
-    }
-    for role in (name for name, used in window.roles.items() if must.get(name) and window.goodput_rps > 0):
+    if window.goodput_rps <= 0:
+        return
+    must = {"proxy": window.proxy, "pgbouncer": asks and window.pooler, "db": asks, "faults": asks and trip}
+    for role in (name for name, needed in must.items() if needed and name in window.roles):
         us = window.roles[role].cpu_cores / window.goodput_rps * 1e6
         if us < WORKED_LEAST_US:
             text = f"{role} used {us:.1f} µs of CPU for each answer, too little to have taken part in it"
@@ -58,10 +51,8 @@ def impossible(window: Window, expected: Expectation, at_once: Concurrency) -> I
     if trip is None or not usable or not at_once.round_trips:
         return
     # What was under way when a measured part began had some of its round trips before.
-    needs_s, spans = (
-        at_once.round_trips * trip.setting / 1e3,
-        len(window.slices.from_s) if window.slices else 1,
-    )
+    spans = len(window.slices.from_s) if window.slices else 1
+    needs_s = at_once.round_trips * trip.setting / 1e3
     share = window.goodput_rps * needs_s / min(usable, window.connections)
     if share > 1 + spans * needs_s / window.measured_s:
         text = f"{window.goodput_rps:,.0f} answers a second need {share:.2f} of the time that all database connections have: a request waits for {at_once.round_trips} round trips of {trip.setting} ms"

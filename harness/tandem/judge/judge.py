@@ -73,7 +73,7 @@ class Expectation:
     refused_most: float = 0.0
     """Share of the requests that may be refused (OVERLOADED)."""
     prepared: bool = False
-    """Each connection prepares a statement once."""
+    """Each connection prepares a statement once, and is kept."""
 
 
 def refused_share(window: Window) -> float:
