@@ -199,15 +199,8 @@ def test_medians_of_the_round_trips() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "during", "told"),
-    [
-        (15, 19.6, ["warning"]),
-        (15, 40.0, ["warning"]),
-        (15, 19.4, []),
-        (0, 3.0, []),
-        (50, 51.6, []),
-        (15, 14.9, ["invalid"]),
-    ],
+    [(15, 19.6, "warning"), (15, 40.0, "warning"), (15, 19.4, ""), (0, 3.0, ""), (15, 14.9, "invalid")],
 )
-def test_a_round_trip_is_as_long_as_was_asked_for(setting: int, during: float, told: list[str]) -> None:
+def test_a_round_trip_is_as_long_as_was_asked_for(setting: int, during: float, told: str) -> None:
     trip = DbRtt(setting=setting, before_p50=15.6, during_p50=during, during_p90=19.0, samples=12)
-    assert codes(good_window(db_rtt_ms=trip)) == [("db-rtt", severity) for severity in told]
+    assert codes(good_window(db_rtt_ms=trip)) == ([("db-rtt", told)] if told else [])
