@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from harness_engine import FakeFloor, FakeLab, request, session
-from harness_samples import finding, good_window
+from harness_samples import answered, finding, good_window
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
 from tandem.judge import judge
-from tandem.judge.by_second import Responses, by_second, growth
+from tandem.judge.by_second import by_second, growth
 from tandem.lab.live import View
 from tandem.record.request import Request
 from tandem.record.result import Result
@@ -111,7 +111,7 @@ class SimulatedFloor(FakeFloor):
 def in_time(rate_rps: int, seconds: int, from_s: float, to_s: float, response_s: float) -> dict[str, Any]:
     """The fields of an open window that follow from when each answer came, where all took as long."""
     due = np.arange(rate_rps * seconds) / rate_rps
-    responses = Responses(due, np.full(len(due), response_s))
+    responses = answered(due, np.full(len(due), response_s))
     return {
         "growth": growth(responses, from_s, to_s),
         "responses_per_second": by_second(responses, seconds),

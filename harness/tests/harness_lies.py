@@ -6,6 +6,8 @@ LIARS = {
     "extra-statement": ("recipe", "sql-extra"),
     "wrong-body": ("recipe", "wrong-on-wire"),
     "spaces-in-json": ("recipe", "wrong-body"),
+    "several-in-flight": ("recipe", "witnesses-disagree"),
+    "blank-line-first": ("recipe", "wrong-on-wire"),
     "known-beforehand": ("recipe", "wrong-length"),
     "long-body-at-times": ("recipe", "wrong-length"),
     "closes-at-times": ("recipe", "not-kept-alive"),
@@ -56,7 +58,7 @@ WARNED = {"starving"}
 HIDDEN_MEMORY = "heap-in-shared-memory", "app_memory_peak_bytes", 300 << 20
 """A fault that no finding tells, the figure of a window that shows it, and how much it is at least."""
 
-PATHS = {"start-unflushed": "direct", "closes-always": "direct"}
-"""Where the lie needs a path of its own: PgBouncer passes no options on, and HAProxy has a counter of its own."""
+PATHS = {"start-unflushed": "direct", "closes-always": "direct", "blank-line-first": "direct"}
+"""Where the lie needs a path of its own: PgBouncer passes no options on; HAProxy counts connections itself, and passes no blank line."""
 RTT_MS = {"answers-first": 5}
 """Where a window sees the lie only if the database is far away: next door the statements take less than all the rest."""

@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from tandem.judge.judge import Expectation, gates
 from tandem.load.generator import SocketErrors, ToolResult
-from tandem.load.rows import Floats, Rows
+from tandem.load.rows import Floats, OpenLoop, Rows
 from tandem.record.host import Hiccup, HostActivity
 from tandem.record.window import (
     Finding,
@@ -69,6 +69,11 @@ def make_rows(
         status=np.full(len(start), status, dtype=np.int64),
         length_bytes=np.full(len(start), length_bytes, dtype=np.int64),
     )
+
+
+def answered(due_s: Floats, response_s: Floats) -> OpenLoop:
+    """An open loop whose requests were all sent in time."""
+    return OpenLoop(len(due_s), 0, due_s, response_s, np.zeros(len(due_s)))
 
 
 def role(cores: float = 0.2, cpuset: str = "0", available: int = 1, **changes: Any) -> Role:

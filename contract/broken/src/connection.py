@@ -178,6 +178,8 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         if self._unread and not self._drain():
             self.close_connection = True
+        if self.fault == "blank-line-first" and self.headers.get("User-Agent", "").startswith("oha/"):
+            self.wfile.write(b"\r\n")
         self.send_response(answer.status)
         if answer.kind:
             self.send_header("Content-Type", answer.kind)

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from errors import Failure
-from repository import Connection, Row, rows
+from repository import Connection, Row, rows, together
 
 Json = dict[str, Any]
 _remembered: dict[int, list[Row]] = {}
+BEHIND = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 
 
 def encode(value: Json, fault: str) -> bytes:
@@ -32,12 +33,14 @@ def _refuse(name: str) -> None:
 def recipe(connection: Connection, head: Row, fault: str) -> Json:
     """Runs the six statements behind the recipe's own row and puts all of it together."""
     key = head["id"]
-    ingredients = rows(connection, "ingredients", key)
-    steps = rows(connection, "steps", key)
-    sections = rows(connection, "sections", key)
-    notes = rows(connection, "notes", key)
-    reactions = _reactions(connection, key, fault)
-    events = rows(connection, "timeline_events", key)
+    if fault == "several-in-flight":
+        found = together(connection, BEHIND, key)
+    else:
+        found = [
+            _reactions(connection, key, fault) if query == "reactions" else rows(connection, query, key)
+            for query in BEHIND
+        ]
+    ingredients, steps, sections, notes, reactions, events = found
     owner = {"kind": "user" if head["content_type_id"] == 1 else "team", "id": head["object_id"]}
     hidden = ("deleted_at", "object_id", "content_type_id")
     return {

@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -148,3 +148,10 @@ def rows(connection: Connection, query: str, *values: object) -> list[Row]:
     """The rows of one statement of the contract, by the name of its file."""
     cursor = connection.execute(QUERIES[query], {f"p{i}": value for i, value in enumerate(values, 1)})
     return cursor.fetchall() if cursor.description else []
+
+
+def together(connection: Connection, queries: Sequence[str], key: int) -> list[list[Row]]:
+    """The rows of several statements that are sent in one flight."""
+    with connection.pipeline():
+        cursors = [connection.execute(QUERIES[query], {"p1": key}) for query in queries]
+    return [cursor.fetchall() for cursor in cursors]

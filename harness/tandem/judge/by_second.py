@@ -1,7 +1,6 @@
 """What rows imply: the responses of each second, the rows of each statement, whether a choice was random. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -17,29 +16,15 @@ GROWTH_FACTOR = 2.0
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
-@dataclass(frozen=True)
-class Responses:
-    """Answered requests of an open loop: when each was due and its response time, columns of equal length in the
-    order of the first."""
-
-    due_s: Floats
-    response_s: Floats
-
-    @classmethod
-    def of(cls, load: OpenLoop) -> "Responses":
-        """All answered requests, right or wrong."""
-        return cls(load.intended_s, load.response_s)
-
-
-def seconds(found: Responses, from_s: float, to_s: float) -> Iterator[Floats]:
-    """The response times of what was due in each whole second between two moments."""
+def seconds(found: OpenLoop, from_s: float, to_s: float) -> Iterator[Floats]:
+    """The response times of all answers, right or wrong, that were due in each whole second between two moments."""
     for second in np.arange(from_s, to_s - 1 + 1e-9):
-        first, last = np.searchsorted(found.due_s, (second, second + 1))
+        first, last = np.searchsorted(found.intended_s, (second, second + 1))
         yield found.response_s[first:last]
 
 
 def per_second(
-    found: Responses, quantiles: Sequence[float], from_s: float, to_s: float
+    found: OpenLoop, quantiles: Sequence[float], from_s: float, to_s: float
 ) -> list[list[float | None]]:
     """The response times, for each quantile, in milliseconds of what was due in each whole second; None for an empty
     one."""
@@ -50,7 +35,7 @@ def per_second(
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in quantiles]
 
 
-def growth(found: Responses, from_s: float, to_s: float) -> Growth | None:
+def growth(found: OpenLoop, from_s: float, to_s: float) -> Growth | None:
     """Does the backlog grow between two moments of a window? None below four seconds with answers."""
     [column] = per_second(found, [0.5], from_s, to_s)
     medians = [(at, ms) for at, ms in enumerate(column) if ms is not None]
@@ -68,7 +53,7 @@ def growth(found: Responses, from_s: float, to_s: float) -> Growth | None:
     )
 
 
-def by_second(found: Responses, duration_s: float) -> ResponsesPerSecond:
+def by_second(found: OpenLoop, duration_s: float) -> ResponsesPerSecond:
     """The whole window, its first and last seconds too, second by second."""
     p50, p90, p99, p999 = per_second(found, QUANTILES, 0.0, duration_s)
     answered = [len(inside) for inside in seconds(found, 0.0, duration_s)]

@@ -132,6 +132,20 @@ def cost_us_per_request(window: Window) -> float | None:
     return sum(used) / window.goodput_rps * 1e6 if used and window.goodput_rps > 0 else None
 
 
+def got_slower(closed: Window, later: Window) -> str | None:
+    """Why a host was slower in a window than in one before it of the same start; None: it was not, or nobody can tell."""
+    low, high = cost_us_per_request(closed), cost_us_per_request(later)
+    if low is None or high is None or high <= low * (1 + SPREAD_WARN) or not _dearer(closed, later):
+        return None
+    return f"the host got slower after the closed window: the laboratory's own programs needed {high:.0f} µs of CPU per request, not {low:.0f}"
+
+
+def _dearer(cheap: Window, dear: Window) -> bool | None:
+    """Did one window's wake-ups cost the harness more than another's? None: not known of both."""
+    meters = [window.host.hiccup.cpu_cores for window in (cheap, dear) if window.host.hiccup]
+    return meters[1] > meters[0] * (1 + WAKE_UPS_WARN) if len(meters) == 2 else None
+
+
 def host_speed(closed: Sequence[Window]) -> Finding | None:
     """closed: the closed windows of one run's good starts, of one length and one load."""
     costs = [(cost, window) for window in closed if (cost := cost_us_per_request(window)) is not None]
@@ -140,8 +154,7 @@ def host_speed(closed: Sequence[Window]) -> Finding | None:
     (low, cheap), (high, dear) = (pick(costs, key=lambda pair: pair[0]) for pick in (min, max))
     if high <= low * (1 + SPREAD_WARN):
         return None
-    meters = [window.host.hiccup.cpu_cores for window in (cheap, dear) if window.host.hiccup]
-    if len(meters) == 2 and meters[1] <= meters[0] * (1 + WAKE_UPS_WARN):
+    if _dearer(cheap, dear) is False:
         return None  # then it was something that the application did
     text = (
         f"the host's speed changed between the starts: {' + '.join(role for role in SAME_WORK if role in cheap.roles)} did the"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tandem.analysis import histogram
 from tandem.hosts.host import HostCpu, Usage
 from tandem.judge import counters
-from tandem.judge.by_second import Responses, by_second, choice_p, growth, implied_rows
+from tandem.judge.by_second import by_second, choice_p, growth, implied_rows
 from tandem.judge.counters import RoleCounters, Spans, cpu_s, grown, usage
 from tandem.judge.judge import utilisation_bound
 from tandem.judge.slices import OwnSlices
@@ -282,15 +282,14 @@ def _open_loop(measured: Measured, asked: WindowConditions, right: Mask) -> Open
     inside = (load.intended_s >= asked.trim_start_s) & (load.intended_s < asked.measured_until_s)
     never = int((inside & ~right).sum()) + measured.errors
     response = load.response_s[inside & right], never, asked.timeout_s
-    due = Responses.of(load)
     return OpenLoopFigures(
         response_time_ms=rows_.times(*response),
         response_time_hdr=histogram.encode(*response),
         lateness_ms=rows_.times(load.lateness_s[inside]),
         scheduled=load.scheduled,
         unsent=load.unsent,
-        responses_per_second=by_second(due, asked.duration_s),
-        growth=growth(due, asked.trim_start_s, asked.measured_until_s),
+        responses_per_second=by_second(load, asked.duration_s),
+        growth=growth(load, asked.trim_start_s, asked.measured_until_s),
     )
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from tandem.judge import judge
 from tandem.judge.bottleneck import Concurrency, bottleneck, resources
+from tandem.judge.disturbance import got_slower
+from tandem.judge.evidence import impossible, round_trips
 from tandem.judge.judge import COMPLETE_LEAST, Expectation, host_findings
 from tandem.judge.on_wire import on_wire
 from tandem.load.generator import ToolResult
@@ -29,25 +31,38 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
     all with their sum.
     """
     if len(windows) == 1:
-        return {label: _alone(one) for label, one in windows.items()}
+        return {label: _alone(one, one.expected) for label, one in windows.items()}
     out = {}
     for label, one in windows.items():
         made = one.window.model_copy(update={"statements": {}, "stored_rows": None})
         less = Expectation([], proxied=False, idle_connections=one.expected.idle_connections)
-        out[label] = _alone(replace(one, window=made, expected=less))
+        out[label] = _alone(replace(one, window=made), less)
     first = next(iter(windows.values())).window
     expected = {label: one.expected for label, one in windows.items()}
     return together(out, first.statements, first.stored_rows, expected)
 
 
-def _alone(one: Unjudged) -> Window:
+def _alone(one: Unjudged, expected: Expectation) -> Window:
+    """expected: what the window by itself can be held to."""
     found, told = one.window, one.told
-    noticed = judge.gates(found, one.expected) if told is None else second_opinion(told, found)
-    found.findings = [*on_wire(found), *noticed]
+    noticed = judge.gates(found, expected) if told is None else second_opinion(told, found)
+    if told is None:
+        answered = judge.AnsweredRequests.of(found, expected)
+        noticed = [*round_trips(found.pooler, found.statements, [answered]), *noticed]
+    found.findings = [*on_wire(found), *impossible(found, one.expected, one.concurrency), *noticed]
     found.verdict = judge.verdict(found.findings)
     found.resources = resources(found, one.concurrency)
     found.bottleneck, found.evidence = bottleneck(found, one.concurrency)
     return found
+
+
+def since_closed(window: Window, closed: Window) -> list[Finding]:
+    """The findings of an open window behind a closed one of the same start, which its rate was taken from: on a host that got
+    slower since, `incomplete` says nothing about the program."""
+    late = any(one.code == "incomplete" for one in window.findings)
+    if not late or (why := got_slower(closed, window)) is None:
+        return window.findings
+    return [*judge.voided(window.findings, {"incomplete"}), Finding.of("host-speed", "void", why)]
 
 
 def together(
@@ -63,6 +78,7 @@ def together(
     """
     parts = [judge.AnsweredRequests.of(one, expected[name]) for name, one in windows.items()]
     found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
+    found += round_trips(next(iter(windows.values())).pooler, statements, parts)
     answered = sum(part.answered for part in parts)
     if stored_rows is not None and stored_rows < answered:
         text = f"{answered} answers said that a row was stored, but the tables grew by {stored_rows}"
@@ -70,8 +86,7 @@ def together(
     out = {}
     for name, one in windows.items():
         starved = one.verdict is Verdict.VOID
-        own = [f.model_copy(update={"severity": "void"}) if starved else f for f in found]
-        findings = [*own, *one.findings]
+        findings = [*(judge.voided(found, {f.code for f in found}) if starved else found), *one.findings]
         out[name] = one.model_copy(
             update={"findings": findings, "verdict": judge.verdict(findings), "statements": statements}
         )

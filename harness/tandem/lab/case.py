@@ -121,4 +121,7 @@ class VisitCase:
             db_pool_max=int(told["DB_POOL_MAX"]) if told.get("DB_PERSISTENT") == "1" else None,
             least_ms=scenario.delay_ms + scenario.in_turn * (self.db_rtt_ms or 0),
             refused_most=scenario.refused_most,
+            # A connection that ends, or is reset, drops what was prepared.
+            prepared=[told.get(f"DB_{name}") for name in ("PERSISTENT", "PREPARE", "RESET")]
+            == ["1", "1", "0"],
         )

@@ -15,6 +15,7 @@ from typing import Protocol
 from tandem.errors import TandemError
 from tandem.judge.judge import verdict
 from tandem.judge.steady import steady
+from tandem.judge.windows import since_closed
 from tandem.record.trial import Challenge, Phase, Start, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict
 
@@ -213,8 +214,18 @@ class Visit:
                 raise
             record = WindowRecord(spec=own, refused=str(error))
         record.duration_s = self._clock() - began
+        self._since_closed(record)
         self.trial.windows.append(record)
         return record
+
+    def _since_closed(self, record: WindowRecord) -> None:
+        """Judge an open window of one variant once more by the closed one before it."""
+        for label, window in record.windows.items() if len(record.windows) == 1 else ():
+            before = [one.windows[label] for one in self.trial.windows if [*one.windows] == [label]]
+            closed = [one for one in before if one.load == "closed" and one.verdict is Verdict.OK]
+            if closed and window.load == "open":
+                window.findings = since_closed(window, closed[-1])
+                window.verdict = verdict(window.findings)
 
     def _loaded(self, spec: WindowSpec) -> WindowRecord:
         if not spec.variants:

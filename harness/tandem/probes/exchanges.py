@@ -36,7 +36,6 @@ class Packet:
 class Exchange:
     """A request and its whole answer."""
 
-    server: tuple[str, int]
     method: str
     target: str
     status: int
@@ -55,7 +54,6 @@ class Exchange:
 class Broken:
     """An answer that is there and cannot be one."""
 
-    server: tuple[str, int]
     target: str
     text: str
 
@@ -87,19 +85,17 @@ def read_packets(file: Path) -> Iterator[Packet]:
             return
 
 
-def exchanges(
-    packets: Iterable[Packet], servers: Iterable[tuple[str, int]]
-) -> Iterator[Exchange | Broken | None]:
-    """One for each request that was seen: None where its answer is not there as a whole."""
-    known, streams = set(servers), dict[tuple[tuple[str, int], tuple[str, int]], dict[int, _Begun]]()
+def exchanges(packets: Iterable[Packet], server: tuple[str, int]) -> Iterator[Exchange | Broken | None]:
+    """One for each request to a server that was seen: None where its answer is not there as a whole."""
+    streams = dict[tuple[str, int], dict[int, _Begun]]()
     for packet in packets:
-        if packet.receiver in known and packet.payload.startswith(METHODS) and HEAD_ENDS in packet.payload:
-            begun = streams.setdefault((packet.sender, packet.receiver), {})
+        if packet.receiver == server and packet.payload.startswith(METHODS) and HEAD_ENDS in packet.payload:
+            begun = streams.setdefault(packet.sender, {})
             if packet.sequence not in begun:  # else it was sent again
                 if begun:
                     next(reversed(begun.values())).next = packet
                 begun[packet.sequence] = _Begun(packet)
-        elif packet.sender in known and (begun := streams.get((packet.receiver, packet.sender), {})):
+        elif packet.sender == server and (begun := streams.get(packet.receiver, {})):
             next(reversed(begun.values())).segments.append(packet)
     for begun in streams.values():
         yield from map(_exchange, begun.values())
@@ -143,6 +139,10 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
     request = begun.request
     method, target, _ = request.payload.split(b" ", 2)
     data, first_s = _joined(begun)
+    # An answer before its question: what was seen of the request is its repetition.
+    took_s = None if first_s is None or first_s < request.at_s else first_s - request.at_s
+    if took_s is not None and data[:1] in (b"\r", b"\n"):  # which a client skips
+        return Broken(target.decode("latin-1"), "a blank line comes before its status line")
     if not data.startswith(b"HTTP/1."):  # the generator would not take it for an answer either
         return None
     parser = h11.Connection(h11.CLIENT)
@@ -157,22 +157,20 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
             if isinstance(event, h11.Response):
                 head = event
                 if not {b"content-length", b"transfer-encoding"} & {name for name, _ in head.headers}:
-                    return Broken(request.receiver, target.decode("latin-1"), "it does not state its length")
+                    return Broken(target.decode("latin-1"), "it does not state its length")
             elif isinstance(event, h11.Data):
                 body += event.data
     except h11.RemoteProtocolError as error:
-        return Broken(request.receiver, target.decode("latin-1"), str(error))
+        return Broken(target.decode("latin-1"), str(error))
     assert head is not None
     behind = len(parser.trailing_data[0]) if begun.next is not None and _follows(begun) else 0
     return Exchange(
-        server=request.receiver,
         method=method.decode(),
         target=target.decode("latin-1"),
         status=head.status_code,
         headers={name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers},
         body=body,
         sent=request.payload.partition(HEAD_ENDS)[2][:HEAD_BYTES],
-        # An answer before its question: what was seen of the request is its repetition.
-        took_s=None if first_s is None or first_s < request.at_s else first_s - request.at_s,
+        took_s=took_s,
         behind=behind,
     )

@@ -19,8 +19,8 @@ class Sample:
     """time.time()"""
     usage: dict[str, Usage]
     host: HostCpu
-    proxy: ProxyCounters | None
-    pooler: PoolerCounters | None
+    proxy: ProxyCounters | None = None
+    pooler: PoolerCounters | None = None
     lock_waits: int | None = None
     """Connections of the application that wait for a lock in the database; None: not asked for."""
     connected: dict[tuple[str, str], int] | None = None
@@ -117,7 +117,6 @@ class Sampler:
             at_s=at_s,
             usage=usage,
             host=self._host.read_cpu(),
-            proxy=None,
             proxies=proxies,
             pooler=self._pooler.read() if self._pooler else None,
             lock_waits=self._lock_waits() if self._lock_waits else None,
@@ -127,7 +126,7 @@ class Sampler:
     def mark(self) -> float:
         """Reads the groups' counters and the host's at once, without asking any service; returns when."""
         at_s, usage = self._usages()
-        self._marks.append(Sample(at_s, usage, self._host.read_cpu(), None, None))
+        self._marks.append(Sample(at_s, usage, self._host.read_cpu()))
         return at_s
 
     def start(self) -> None:
@@ -171,7 +170,7 @@ class Wrong:
     """True: an answer whose body is not golden. False: no proper answer (refused, an error status)."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Probed:
     """Outcome of the harness's own requests during a load."""
 
@@ -188,8 +187,7 @@ class Prober:
     def __init__(self, ask: Callable[[], Wrong | None], of: int = 1) -> None:
         """ask: sends one request; returns what was wrong, or None. of: so many share the interval."""
         self._ask = ask
-        self.asked = 0
-        self.wrong: list[Wrong] = []
+        self.probed = Probed(0, [], [])
         looking = Background("prober", self._look, lambda: of * _pause_s())
         self.start, self.stop = looking.start, looking.stop
 
@@ -198,12 +196,6 @@ class Prober:
             wrong = self._ask()
         except Exception as error:  # a thread that died would look like one that found nothing
             wrong = Wrong(f"the probe itself failed: {error!r}", body=True)
-        self.asked += 1
+        self.probed.asked += 1
         if wrong is not None:
-            self.wrong.append(wrong)
-
-    @property
-    def probed(self) -> Probed:
-        """The outcome, once the prober has stopped."""
-        refused, wrong = ([one.text for one in self.wrong if one.body == body] for body in (False, True))
-        return Probed(self.asked, refused, wrong)
+            (self.probed.wrong if wrong.body else self.probed.refused).append(wrong.text)

@@ -146,7 +146,7 @@ class WireTap:
             file = self._file(number)
             bytes_ += file.stat().st_size if file.is_file() else 0
             for label, app in self.apps.items():
-                found[label] += exchanges(read_packets(file), [app.target])
+                found[label] += exchanges(read_packets(file), app.target)
         self._folder.cleanup()
         out = {label: app.compare().compare(found[label]) for label, app in self.apps.items()}
         return out, bytes_, time.thread_time() - began

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from harness_samples import floats, there
+from harness_samples import answered, floats, there
 
-from tandem.judge.by_second import Responses, by_second, choice_p, growth, implied_rows, per_second
+from tandem.judge.by_second import by_second, choice_p, growth, implied_rows, per_second
+from tandem.load.rows import OpenLoop
 
 
-def queue(
-    load: float, seconds: int = 10, rate_rps: int = 500, noise: float = 0.2, seed: int = 1
-) -> Responses:
+def queue(load: float, seconds: int = 10, rate_rps: int = 500, noise: float = 0.2, seed: int = 1) -> OpenLoop:
     """A single server, deterministic arrivals, lognormal service: Lindley's recursion."""
     random = np.random.default_rng(seed)
     due = np.arange(seconds * rate_rps) / rate_rps
@@ -18,7 +17,7 @@ def queue(
     for i, own in enumerate(service):
         response[i] = waiting + own
         waiting = max(0.0, response[i] - 1 / rate_rps)
-    return Responses(due, response)
+    return answered(due, response)
 
 
 @pytest.mark.parametrize("load", [0.5, 0.9, 0.98, 1.02, 1.1, 1.5])
@@ -33,12 +32,12 @@ def test_a_backlog_grows_where_the_server_is_too_slow(load: float) -> None:
 
 def test_one_stall_is_not_a_growing_backlog() -> None:
     still = queue(0.5)
-    stall = np.where((still.due_s > 7) & (still.due_s < 7.4), 7.4 - still.due_s, 0)
-    assert not there(growth(Responses(still.due_s, still.response_s + stall), 2, 9)).growing
+    stall = np.where((still.intended_s > 7) & (still.intended_s < 7.4), 7.4 - still.intended_s, 0)
+    assert not there(growth(answered(still.intended_s, still.response_s + stall), 2, 9)).growing
 
 
 def test_quantiles_of_each_second() -> None:
-    found = Responses(floats(0.1, 0.2, 2.5), floats(0.010, 0.030, 0.5))
+    found = answered(floats(0.1, 0.2, 2.5), floats(0.010, 0.030, 0.5))
     assert per_second(found, [0.5, 1.0], 0, 3) == [
         [pytest.approx(20.0), None, pytest.approx(500.0)],
         [pytest.approx(30.0), None, pytest.approx(500.0)],

@@ -307,6 +307,11 @@ def test_the_gravest_finding_decides(severities: list[Any], told: Verdict) -> No
 
 # ---- what only some scenarios have ----
 
+
+def answers_after(least: float | None, half: float) -> dict[str, Any]:
+    return {"answer_ms_min": least, "service_time_ms": Times(samples=REQUESTS, mean=half, p50=half)}
+
+
 DELAYED = replace(EXPECTED, least_ms=20)
 SILENT = replace(EXPECTED, idle_connections=2000)
 COMMITS = replace(EXPECTED, statements=[*STATEMENTS, "commit"])
@@ -317,10 +322,11 @@ COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
     ("expected", "changes", "told"),
     [
         # No answer comes before the delay that was asked for.
-        (DELAYED, {"answer_ms_min": 20.1}, []),
-        (DELAYED, {"answer_ms_min": 18.1}, []),
-        (DELAYED, {"answer_ms_min": 17.9}, [("too-early", "invalid")]),
-        (DELAYED, {"answer_ms_min": None}, []),
+        (DELAYED, answers_after(20.1, 25.0), []),
+        (DELAYED, answers_after(18.1, 20.0), []),
+        (DELAYED, answers_after(17.9, 25.0), [("too-early", "invalid")]),
+        (DELAYED, answers_after(18.1, 19.9), [("too-early", "invalid")]),
+        (DELAYED, answers_after(None, 25.0), []),
         (EXPECTED, {"answer_ms_min": 0.1}, []),
         # 12,050 commits on 20 connections wait for 602 flushes at least; of 30 s two may not be told yet.
         (COMMITS, {"statements": COMMITTED, "wal_syncs": 603}, []),

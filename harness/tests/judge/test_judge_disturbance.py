@@ -8,10 +8,17 @@ import pytest
 from harness_samples import EXPECTED, REQUESTS, codes, good_window, host, proxy, role, there
 
 from tandem.hosts.host import Oversleep
-from tandem.judge.disturbance import GATES, cannot_judge, cost_us_per_request, hiccup, host_speed
+from tandem.judge.disturbance import (
+    GATES,
+    cannot_judge,
+    cost_us_per_request,
+    hiccup,
+    host_speed,
+)
 from tandem.judge.judge import gates, utilisation_bound, verdict
+from tandem.judge.windows import since_closed
 from tandem.record.host import Hiccup
-from tandem.record.window import Role, Verdict, Window
+from tandem.record.window import Finding, Role, Verdict, Window
 
 Load = Literal["closed", "open"]
 Codes = list[tuple[str, str]]
@@ -241,6 +248,23 @@ def test_a_host_that_changes_is_told(closed: list[Window], told: str | None) -> 
     if found and told:
         assert found.code == "host-speed"
         assert told in found.text
+
+
+@pytest.mark.parametrize(
+    ("us", "wake_ups", "told"),
+    [
+        (1_477, 0.008577, "void"),  # two windows of one start: a host that got a third slower
+        (1_234, 0.007120, "invalid"),  # another of it: more was asked for than it could do
+        (900, 0.008577, "invalid"),
+    ],
+)
+def test_what_came_late_on_a_host_that_got_slower_is_void(us: float, wake_ups: float, told: str) -> None:
+    late = window(us, 263.9, wake_ups=wake_ups)
+    late.findings = [Finding.of("incomplete", "invalid", "92.1%")]
+    found = {one.code: one.severity for one in since_closed(late, window(860, 461.0, wake_ups=0.006897))}
+    assert found == {"incomplete": told, **({"host-speed": "void"} if told == "void" else {})}
+    late.findings = []
+    assert since_closed(late, window(860, 461.0, wake_ups=0.006897)) == [], "nothing to excuse"
 
 
 def test_a_program_that_was_not_measured_in_one_start_ends_the_comparison() -> None:

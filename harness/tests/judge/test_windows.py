@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window, tap, there
+from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window, pooler, tap, there
 from harness_windows import CORES, conditions, measured
 
 from tandem.judge import measure
@@ -43,10 +43,18 @@ FEWER_ROWS = {**counted(ALL), "steps": Statement(calls=ALL, rows=ALL * 5)}
 def test_what_all_did_has_to_fit_all_answers(
     seen: dict[str, Statement], stored: int | None, expected: Mapping[str, Expectation], code: str | None
 ) -> None:
-    found = together({"A": good_window(), "B": good_window()}, seen, stored, expected)
+    trips = pooler(queries=sum(one.calls for one in seen.values()))
+    found = together({name: good_window(pooler=trips) for name in BOTH}, seen, stored, expected)
     for window in found.values():
         assert {one.code for one in window.findings} == ({code} if code else set())
         assert window.verdict is (Verdict.INVALID if code else Verdict.OK)
+
+
+def test_their_round_trips_have_to_fit_all_statements() -> None:
+    found = together({name: good_window() for name in BOTH}, counted(ALL), None, BOTH)
+    assert [one.code for one in found["A"].findings] == ["witnesses-disagree"], (
+        "PgBouncer counted those of one"
+    )
 
 
 def test_what_the_host_spoiled_stays_void() -> None:
@@ -171,6 +179,25 @@ def test_one_wrong_answer_is_invalid_on_a_disturbed_host_as_well() -> None:
 def test_few_is_a_warning(compared: int, changes: dict[str, Any], warned: bool) -> None:
     found = [(one.code, one.severity) for one in on_wire(tapped(compared, **changes))]
     assert found == [("few-compared", "warning")] * warned
+
+
+@pytest.mark.parametrize(
+    ("begun", "compared", "connections", "bursts", "told"),
+    [
+        (4_104, 0, 50, 12, "invalid"),  # a blank line before each status line, when nobody looked for it
+        (4_104, 340, 50, 12, "invalid"),
+        (4_104, 360, 50, 12, "warning"),
+        (1_332, 0, 500, 3, "warning"),  # bursts shorter than an answer, of an honest application
+    ],
+)
+def test_whole_answers_have_to_be_compared(
+    begun: int, compared: int, connections: int, bursts: int, told: str
+) -> None:
+    window = tapped(connections=connections)
+    seen = tap(compared).model_copy(update={"begun": begun, "bursts": bursts})
+    assert [one.severity for one in on_wire(window.model_copy(update={"tap": seen}))] == [told]
+    lost = seen.model_copy(update={"packets_lost": 1})
+    assert [one.severity for one in on_wire(window.model_copy(update={"tap": lost}))] == ["warning"]
 
 
 def test_it_says_why_nothing_was_captured() -> None:

@@ -52,7 +52,7 @@ def stream(
 
 
 def seen(packets: list[Packet]) -> list[Exchange | Broken | None]:
-    return list(exchanges(packets, [SERVER]))
+    return list(exchanges(packets, SERVER))
 
 
 def pairs(number: int, first: int = 0) -> list[tuple[bytes, bytes]]:
@@ -127,6 +127,7 @@ def test_bytes_behind_an_answer_are_counted() -> None:
     ("told", "why"),
     [
         (b"HTTP/1.1 200 OK\r\n\r\nbody", "does not state its length"),
+        (b"\r\n" + answer(b"body"), "a blank line comes before its status line"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody",
             "conflicting Content-Length",
@@ -182,7 +183,7 @@ JSON = {"content-type": "application/json"}
 
 def exchange(target: str, body: bytes, **changes: Any) -> Exchange:
     told: dict[str, Any] = {"method": "GET", "status": 200, "headers": JSON, "took_s": 0.05, **changes}
-    return Exchange(SERVER, target=target, body=body, **told)
+    return Exchange(target=target, body=body, **told)
 
 
 @pytest.fixture
@@ -270,9 +271,9 @@ def test_no_note_has_the_id_of_another(real: Catalog) -> None:
 def test_what_the_rows_tell_or_others_asked_is_not_held_against_anybody(real: Catalog, recipe: bytes) -> None:
     refused = exchange("/api/v1/recipes/1", b'{"error":"database unavailable"}', status=503)
     other = exchange("/healthz", b"{}")
-    found = of(real, "recipe").compare([refused, other, Broken(SERVER, "/healthz", "odd")])
+    found = of(real, "recipe").compare([refused, other, Broken("/healthz", "odd")])
     assert (found.begun, found.compared, found.wrong) == (1, 0, [])
-    broken = of(real, "recipe").compare([Broken(SERVER, "/api/v1/recipes/1", "odd")])
+    broken = of(real, "recipe").compare([Broken("/api/v1/recipes/1", "odd")])
     assert broken.wrong == ["/api/v1/recipes/1: odd"]
 
 

@@ -143,7 +143,7 @@ def test_what_is_looked_at_before_and_after() -> None:
 
 
 NOT_GOLDEN = Wrong("/: not the golden one", body=True)
-BROKEN = Wrong("the probe itself failed: ValueError('no such thing')", body=True)
+BROKEN = "the probe itself failed: ValueError('no such thing')"
 REFUSED = Wrong("/: refused", body=False)
 
 
@@ -152,7 +152,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "INTERVAL_S", 0.001)
 
 
-def probed(*answers: Callable[[], Wrong | None]) -> Prober:
+def stopped(*answers: Callable[[], Wrong | None]) -> Prober:
     """A prober that was stopped after it had asked for these answers; later ones are right."""
     left, done = list(answers), threading.Event()
 
@@ -178,28 +178,28 @@ def right() -> Wrong | None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "wrong"),
+    ("answers", "wrong", "refused"),
     [
-        ([right, right], []),
-        ([lambda: NOT_GOLDEN, right, lambda: REFUSED], [NOT_GOLDEN, REFUSED]),
+        ([right, right], [], []),
+        ([lambda: NOT_GOLDEN, right, lambda: REFUSED], [NOT_GOLDEN.text], [REFUSED.text]),
         # A thread that died would look like one that found nothing.
-        ([broken, lambda: NOT_GOLDEN], [BROKEN, NOT_GOLDEN]),
+        ([broken, lambda: NOT_GOLDEN], [BROKEN, NOT_GOLDEN.text], []),
     ],
 )
 def test_every_probe_is_counted_and_wrong_ones_are_kept(
-    answers: list[Callable[[], Wrong | None]], wrong: list[Wrong]
+    answers: list[Callable[[], Wrong | None]], wrong: list[str], refused: list[str]
 ) -> None:
-    prober = probed(*answers)
-    assert prober.asked > len(answers)
-    assert prober.wrong == wrong
+    found = stopped(*answers).probed
+    assert found.asked > len(answers)
+    assert (found.wrong, found.refused) == (wrong, refused)
 
 
 def test_nothing_is_asked_after_the_end() -> None:
-    prober = probed()
-    asked = prober.asked
+    prober = stopped()
+    asked = prober.probed.asked
     prober.stop()
     assert not any(thread.name == "prober" for thread in threading.enumerate())
-    assert prober.asked == asked
+    assert prober.probed.asked == asked
 
 
 class Slow:

@@ -82,7 +82,7 @@ def compared(real: Catalog, scenario: str, packets: list[Packet]) -> ComparedAns
     if isinstance(answers, Sums) and own.body is not None:
         answers = Captured(own.body, answers.digits)
     comparison = Comparison(own, answers)
-    return comparison.compare(exchanges(packets, [server]))
+    return comparison.compare(exchanges(packets, server))
 
 
 @pytest.fixture(scope="session", params=["recipe", "work"])

@@ -1,0 +1,59 @@
+"""Evidence that an application cannot make up: two counts of one thing, and what no honest load can do. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from tandem.judge.bottleneck import Concurrency
+from tandem.judge.judge import SLACK, AnsweredRequests, Expectation
+from tandem.record.window import Finding, Pooler, Statement, Window
+
+TRIPS_TOLERANCE = 0.005
+"""PostgreSQL's count of statements and PgBouncer's of round trips agree to this share. In 2,061 committed windows PgBouncer's
+is 0.02 % smaller at most."""
+IN_COMPANY = frozenset({"begin", "reset"})
+"""Statements that may share a round trip: BEGIN with the statement behind it, those of a reset with each other."""
+WORKED_LEAST_US = 5.0
+"""CPU time of a service for each answer. HAProxy needs the least of all: 20 µs in the committed windows."""
+
+
+def round_trips(
+    pooler: Pooler | None, counted: dict[str, Statement], parts: Sequence[AnsweredRequests]
+) -> Iterator[Finding]:
+    """Do PostgreSQL and PgBouncer agree? Statements that are sent together are fewer round trips.
+
+    parts: of the applications that asked one database. More round trips than statements are for preparing: once for each
+    connection and statement where that is kept, else as many again.
+    """
+    if pooler is None or not any(part.expected.statements for part in parts):
+        return
+    calls = sum(one.calls for one in counted.values())
+    alone = sum(one.calls for name, one in counted.items() if name not in IN_COMPANY)
+    slack = sum(SLACK + part.failed * len(part.expected.statements) for part in parts)
+    preparing = sum((part.expected.db_pool_max or 0) * len(part.expected.statements) for part in parts)
+    trips = 1 if all(part.expected.prepared for part in parts) else 2
+    least, most = alone * (1 - TRIPS_TOLERANCE), trips * calls * (1 + TRIPS_TOLERANCE) + preparing
+    if not least - slack <= pooler.queries <= most + trips * slack:
+        text = f"pg_stat_statements has {calls} statements of the application, but PgBouncer counted {pooler.queries} round trips"
+        yield Finding.of("witnesses-disagree", "invalid", text)
+
+
+def impossible(window: Window, expected: Expectation, at_once: Concurrency) -> Iterator[Finding]:
+    """Did services answer without work, or requests without the time that their way to the database takes?"""
+    asks, trip = bool(expected.statements), window.db_rtt_ms
+    if window.goodput_rps <= 0:
+        return
+    must = {"proxy": window.proxy, "pgbouncer": asks and window.pooler, "db": asks, "faults": asks and trip}
+    for role in (name for name, needed in must.items() if needed and name in window.roles):
+        us = window.roles[role].cpu_cores / window.goodput_rps * 1e6
+        if us < WORKED_LEAST_US:
+            text = f"{role} used {us:.1f} µs of CPU for each answer, too little to have taken part in it"
+            yield Finding.of("bypassed", "invalid", text)
+    usable = at_once.in_use if expected.db_pool_max is not None else None
+    if trip is None or not usable or not at_once.round_trips:
+        return
+    # What was under way when a measured part began had some of its round trips before.
+    spans = len(window.slices.from_s) if window.slices else 1
+    needs_s = at_once.round_trips * trip.setting / 1e3
+    share = window.goodput_rps * needs_s / min(usable, window.connections)
+    if share > 1 + spans * needs_s / window.measured_s:
+        text = f"{window.goodput_rps:,.0f} answers a second need {share:.2f} of the time that all database connections have: a request waits for {at_once.round_trips} round trips of {trip.setting} ms"
+        yield Finding.of("too-fast", "invalid", text)

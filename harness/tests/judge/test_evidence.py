@@ -1,0 +1,95 @@
+"""tandem.judge.evidence: two counts of one thing, and what no honest load can do. The numbers are of real windows."""
+
+from dataclasses import replace
+
+import pytest
+from harness_samples import EXPECTED, good_window, pooler, quiet_roles, role
+
+from tandem.judge.bottleneck import Concurrency
+from tandem.judge.evidence import impossible, round_trips
+from tandem.judge.judge import AnsweredRequests, Expectation
+from tandem.record.window import DbRtt, Statement, Window
+
+EIGHT = [f"statement_{number}" for number in range(8)]
+KEPT = replace(EXPECTED, statements=EIGHT, prepared=True)
+UNPREPARED = replace(KEPT, prepared=False)
+POOL = Concurrency(db_pool_usable=20, round_trips=8)
+
+
+def disagree(answered: int, queries: int, expected: Expectation, failed: int = 0, **calls: int) -> bool:
+    each = dict.fromkeys(expected.statements, answered) | calls
+    counted = {name: Statement(calls=number, rows=0) for name, number in each.items()}
+    found = [*round_trips(pooler(queries=queries), counted, [AnsweredRequests(expected, answered, failed)])]
+    assert [(one.code, one.severity) for one in found] in ([], [("witnesses-disagree", "invalid")])
+    return bool(found)
+
+
+@pytest.mark.parametrize(
+    ("answered", "queries", "expected", "calls", "told"),
+    [
+        (12_050, 96_400, KEPT, {}, False),
+        (10_510, 84_065, KEPT, {}, False),  # 15 fewer: the most of all committed windows
+        (89, 751, KEPT, {}, False),  # 39 connections' statements were prepared meanwhile
+        (3_243, 9_729, KEPT, {}, True),  # pipelined: three flights
+        (33_350, 33, KEPT, {}, True),  # past PgBouncer
+        (33_350, 0, KEPT, {}, True),
+        (12_050, 95_800, KEPT, {}, True),
+        (12_050, 97_200, KEPT, {}, True),
+        (412, 6_652, UNPREPARED, {}, False),
+        (412, 6_652, KEPT, {}, True),
+        (412, 9_900, UNPREPARED, {}, True),
+        # asyncpg resets by four statements in one flight.
+        (2_148, 19_332, replace(UNPREPARED, resets=True), {"reset": 4 * 2_148}, False),
+        (2_148, 19_332, UNPREPARED, {"other": 4 * 2_148}, True),
+        (2_000, 16_000, KEPT, {"begin": 2_000}, False),
+        (2_000, 16_000, KEPT, {"commit": 2_000}, True),
+    ],
+)
+def test_two_counts_of_the_statements(
+    answered: int, queries: int, expected: Expectation, calls: dict[str, int], told: bool
+) -> None:
+    assert disagree(answered, queries, expected, **calls) is told
+
+
+def test_a_request_that_failed_may_have_been_counted_by_one_alone() -> None:
+    assert disagree(1_000, 7_900, KEPT)
+    assert not disagree(1_000, 7_900, KEPT, failed=10)
+
+
+def test_without_pgbouncer_or_statements_there_is_one_witness() -> None:
+    parts = [AnsweredRequests(KEPT, 1_000)]
+    assert [*round_trips(None, {}, parts)] == []
+    assert [*round_trips(pooler(), {}, [AnsweredRequests(Expectation([], True), 1_000)])] == []
+
+
+def far(rps: float, setting: int = 15, used: str = "app", us: float = 900) -> Window:
+    """A window through the latency proxy whose role used so much CPU for each answer."""
+    trip = DbRtt(setting=setting, before_p50=15.9, during_p50=16.4, during_p90=18.0, samples=20)
+    roles = quiet_roles(**{"faults": role(0.3, "0"), used: role(us * rps / 1e6)})
+    return good_window(goodput_rps=rps, db_rtt_ms=trip, roles=roles)
+
+
+def codes(window: Window, expected: Expectation = KEPT) -> list[tuple[str, str]]:
+    return [(one.code, one.severity) for one in impossible(window, expected, POOL)]
+
+
+@pytest.mark.parametrize(("name", "least"), [("proxy", 20), ("pgbouncer", 150), ("db", 273), ("faults", 455)])
+def test_who_used_no_cpu_took_no_part(name: str, least: float) -> None:
+    """least: the least that one used for an answer in the committed windows."""
+    assert codes(far(691.0, 0, name, least)) == []
+    assert codes(far(691.0, 0, name, 0.0)) == codes(far(691.0, 0, name, 3.0)) == [("bypassed", "invalid")]
+    nothing = good_window(roles=quiet_roles(**{name: role(0.0)}), proxy=None, pooler=None)
+    assert codes(nothing, Expectation([], proxied=False)) == [], "who is not in the path may rest"
+
+
+@pytest.mark.parametrize(
+    ("rps", "expected", "told"),
+    [
+        (154.2, KEPT, False),  # the nearest of all committed windows: 0.93 of the time
+        (167.2, KEPT, False),  # what was under way at the beginning
+        (175.0, KEPT, True),
+        (175.0, replace(KEPT, db_pool_max=None), False),  # without kept connections the pool is no limit
+    ],
+)
+def test_answers_take_the_time_of_their_round_trips(rps: float, expected: Expectation, told: bool) -> None:
+    assert codes(far(rps), expected) == [("too-fast", "invalid")] * told
