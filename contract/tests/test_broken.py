@@ -117,7 +117,7 @@ POOLED_CHECKS = {*outage.CHECKS, *restarts.CHECKS} - {restarts.check_database_ki
 NEVER_COME = ("port-ignored", "bad-settings-ignored")  # with these the check waits for what never comes
 BROKEN = catalog.load("contract/broken")
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(300, func_only=True)]
 
 
 @pytest.fixture

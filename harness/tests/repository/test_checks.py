@@ -81,6 +81,17 @@ def test_what_is_looked_at_while_it_is_written_fails_at_once(
     assert [session.again for session in asked] == [True, False, False]
 
 
+def test_several_implementations_are_verified_side_by_side_once_their_images_are_built(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    did: list[object] = []
+    monkeypatch.setattr(run, "build_images", lambda _, names: did.append(names))
+    monkeypatch.setattr(run, "run_all", lambda _, session: did.append("-n" in session.arguments) or 0)
+    for names in (["node"], ["node", "cpp-sync"]):
+        run.contract(root, names, [], [], verbose=False)
+    assert did == [False, ["node", "cpp-sync"], True]
+
+
 # ---- what fails beside others is run once more, alone ----
 
 DISTURBED = """
