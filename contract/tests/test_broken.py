@@ -99,6 +99,8 @@ FINDS = {
     "database_killed": "commit-unflushed",
     "database_paused": "slow-503 note-acknowledged-anyway note-twice",
     "given_up": "given-back-early",
+    "hung_up": "hung-up-kept",
+    "healthz_beside_work": "one-request-at-a-time",
     "waits_end": "waits-for-ever one-request-at-a-time",
     "bugs": "bugs-are-503 bugs-unlogged",
     "database_away": "swallow-db-errors",

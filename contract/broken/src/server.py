@@ -34,7 +34,7 @@ class Server(ThreadingHTTPServer):
         self.logs = (config.access_log or fault == "log-always") and fault != "log-ignored"
         self.stopping = False
         self.answered = 0
-        self._application = Application(config)
+        self.application = Application(config)
         threads = {"threads-ignored": 2, "one-request-at-a-time": 1}.get(fault, config.threads)
         self._places = threading.Semaphore(config.threads)
         self._handlers = ThreadPoolExecutor(threads, "handler")
@@ -49,7 +49,7 @@ class Server(ThreadingHTTPServer):
 
     def answer(self, request: Request) -> Answer:
         """The answer to a request, found by a thread of the handlers."""
-        return self._handlers.submit(self._application.answer, request).result()
+        return self._handlers.submit(self.application.answer, request).result()
 
     def run(self) -> None:
         """Serves until `stop`; then answers what has begun, for a while."""

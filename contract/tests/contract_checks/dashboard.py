@@ -20,6 +20,11 @@ WAITING = """
 """
 
 
+def at_lock(backend: Backend) -> int:
+    """How many statements of the container wait for a lock."""
+    return int(backend.stack.query(WAITING, backend.host)[0][0])
+
+
 def ask(backend: Backend, user: int = 1) -> Answer:
     return backend.get(PATH, session(user))
 
@@ -87,7 +92,7 @@ def check_dashboard_at_once(backend: Backend) -> None:
             waiting = pool.submit(ask, variant)
             most, end = 0, time.monotonic() + 1.2
             while most < 4 and time.monotonic() < end:
-                most = max(most, backend.stack.query(WAITING, variant.host)[0][0])
+                most = max(most, at_lock(variant))
         answer = waiting.result()
     assert most == 4, f"{most} of the four reads of a dashboard were sent at once"
     assert_golden_dashboard(answer, 1)

@@ -1,13 +1,17 @@
 """The database goes away, is slow, or refuses a statement; PgBouncer starts anew."""
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from contract_checks.backend import Answer, Backend
+from contract_checks.dashboard import at_lock
 from contract_checks.docker import output, wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
 from contract_checks.needs import for_scenario, needs
+from contract_checks.stack import Stack
 from contract_checks.wire import request, wires
 
 KEY = session(1)
@@ -17,6 +21,8 @@ LIMIT_S = 3.0
 BACK_LIMIT_S = 5.0
 PATHS = (RECIPES, f"{RECIPES}/1")
 GIVEN_UP = 3
+HUNG_UP, FAR_S, AGAIN_S = 12, 0.05, 3.0
+FAR = ("user_sessions_session", "core_ingredient", "core_step", "core_note")
 WAITING, WAIT_LIMIT_S = 4, 5.0  # fewer than any implementation has threads
 SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.5 s
 
@@ -61,6 +67,51 @@ def check_given_up(backend: Backend) -> None:
                 what = f"request {number + 1} after {GIVEN_UP} clients that gave up"
                 assert_error(answer, 401, what=what)
                 assert answer.seconds <= SPOILED_S, f"{what}: an answer after {answer.seconds:.1f} s"
+
+
+@needs("DB_POOL_MAX")
+@for_scenario("recipe")
+def check_hung_up(backend: Backend) -> None:
+    """The database is 50 ms away, and clients hang up in each step of a request: 3 s later all connections serve."""
+    honoured = backend.implementation.honours(WORKERS="1")
+    with backend.variant(DB_POOL_MAX=str(GIVEN_UP), **honoured) as variant:
+        _warm(variant)
+        with far_away(backend.stack), wires(variant, HUNG_UP) as clients:
+            for client in clients:
+                client.send(request("GET", f"{RECIPES}/1", f"Cookie: sessionid={KEY}"))
+            for client in clients:
+                time.sleep(FAR_S)
+                client.abort()
+        most = 0
+
+        def all_serve() -> bool:
+            nonlocal most
+            with ThreadPoolExecutor(GIVEN_UP) as pool:
+                with backend.stack.connect() as owner, owner.transaction():
+                    owner.execute("lock table core_step in access exclusive mode")
+                    asked = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(GIVEN_UP)]
+                    wait_until(lambda: at_lock(variant) == GIVEN_UP, 1)
+                    most = at_lock(variant)
+                return most == GIVEN_UP and all(answer.result().status == 200 for answer in asked)
+
+        assert wait_until(all_serve, AGAIN_S), (
+            f"{AGAIN_S:.0f} s after {HUNG_UP} clients hung up, {most} of {GIVEN_UP} connections serve"
+        )
+
+
+@contextmanager
+def far_away(stack: Stack) -> Iterator[None]:
+    """A statement on one of these tables takes FAR_S more."""
+    with stack.connect() as owner:
+        try:
+            for table in FAR:
+                slow = f"select * from {table}_near where (select pg_sleep({FAR_S})) is not null"
+                owner.execute(f"alter table {table} rename to {table}_near".encode())
+                owner.execute(f"create view {table} as {slow}; grant select on {table} to app".encode())
+            yield
+        finally:
+            for table in FAR:
+                owner.execute(f"drop view {table}; alter table {table}_near rename to {table}".encode())
 
 
 @needs("DB_POOL_MAX")
@@ -149,4 +200,11 @@ def _assert_back(backend: Backend, what: str) -> None:
         assert_golden(answer, 1)
 
 
-CHECKS = (check_given_up, check_waits_end, check_bugs, check_database_away, check_pgbouncer_restart)
+CHECKS = (
+    check_given_up,
+    check_hung_up,
+    check_waits_end,
+    check_bugs,
+    check_database_away,
+    check_pgbouncer_restart,
+)
