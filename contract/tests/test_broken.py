@@ -58,8 +58,7 @@ FINDS = {
     "work_overlaps": "delays-in-turn",
     "dashboard_pool_of_one": "session-held",
     "dashboard_at_once": "reads-in-turn",
-    "note_stored": "note-not-stored event-missing note-escaped note-trimmed bytes-for-characters",
-    "note_readable": "acknowledged-early",
+    "note_stored": "note-not-stored event-missing note-escaped note-trimmed bytes-for-characters acknowledged-early",
     "notes_at_once": "note-lost-under-load",
     "pool_max": "pool-unbounded pool-per-worker",
     "persistent": "never-persistent always-persistent",
@@ -75,7 +74,7 @@ FINDS = {
     "offload_threads": "threads-ignored",
     "offload": "offload-ignored offload-pretended offload-wrong",
     "bad_settings": "bad-settings-ignored",
-    "port_and_stop": "port-ignored deaf-to-sigterm",
+    "port": "port-ignored",
     "fragments": "one-packet-requests",
     "no_delay": "nagle",
     "silent_connections": "thread-for-connection",
@@ -93,7 +92,7 @@ FINDS = {
     "broken_off": "leaks-descriptors",
     "idle_crowd": "few-connections",
     "keep_alive": "short-keep-alive",
-    "stop_finishes": "ends-without-drain accepts-while-stopping",
+    "stop_finishes": "deaf-to-sigterm ends-without-drain accepts-while-stopping",
     "stop_under_load": "half-answers",
     "stop_closes_idle": "waits-for-idle",
     "database_killed": "commit-unflushed",
@@ -109,10 +108,7 @@ FINDS = {
 """Check -> the faults of contract/broken/src/faults.py that it has to find."""
 NAMED = {name_of(check): check for check in CHECKS}
 FAULTS = [(fault, name) for name, faults in FINDS.items() for fault in faults.split()]
-ARGUMENTS: dict[str, dict[str, Any]] = {
-    "bad-settings-ignored": {"only": "DB_POOL_MAX"},
-    "deaf-to-sigterm": {"grace_s": 2},
-}
+ARGUMENTS: dict[str, dict[str, Any]] = {"bad-settings-ignored": {"only": "DB_POOL_MAX"}}
 """What makes a check shorter where it waits for what never comes."""
 # Outages are looked at through PgBouncer, as in the stack; what is set for each connection, without it.
 POOLED_CHECKS = {*outage.CHECKS, *restarts.CHECKS} - {restarts.check_database_killed}

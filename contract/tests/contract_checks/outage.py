@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from contract_checks.backend import Answer, Backend
+from contract_checks.crowds import warm
 from contract_checks.dashboard import at_lock
 from contract_checks.docker import output, wait_until
 from contract_checks.errors import assert_error
@@ -30,7 +31,7 @@ SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.
 @for_scenario("recipe", "recipes")
 def check_database_away(backend: Backend) -> None:
     """Without PostgreSQL: 503 soon, /healthz fine. With it again: right answers soon, and they stay."""
-    _warm(backend)
+    warm(backend)
     backend.stack.stop("db")
     try:
         _assert_unavailable(backend)
@@ -42,7 +43,7 @@ def check_database_away(backend: Backend) -> None:
 @for_scenario("recipe")
 def check_pgbouncer_restart(backend: Backend) -> None:
     """Every connection of the application breaks at once: nobody is told 500, and it recovers."""
-    _warm(backend)
+    warm(backend)
     backend.stack.restart("pgbouncer")
     _assert_back(backend, "PgBouncer")
 
@@ -53,7 +54,7 @@ def check_given_up(backend: Backend) -> None:
     """Clients that give up while the database holds its answers back spoil no connection for those who come after."""
     honoured = backend.implementation.honours(WORKERS="1")
     with backend.variant(DB_POOL_MAX=str(2 * GIVEN_UP), **honoured) as variant:
-        _warm(variant)
+        warm(variant)
         with backend.stack.connect() as owner, owner.transaction():
             # The session can be asked for, the recipe cannot.
             owner.execute("lock table core_recipe in access exclusive mode")
@@ -75,7 +76,7 @@ def check_hung_up(backend: Backend) -> None:
     """The database is 50 ms away, and clients hang up in each step of a request: 3 s later all connections serve."""
     honoured = backend.implementation.honours(WORKERS="1")
     with backend.variant(DB_POOL_MAX=str(GIVEN_UP), **honoured) as variant:
-        _warm(variant)
+        warm(variant)
         with far_away(backend.stack), wires(variant, HUNG_UP) as clients:
             for client in clients:
                 client.send(request("GET", f"{RECIPES}/1", f"Cookie: sessionid={KEY}"))
@@ -135,7 +136,7 @@ def check_waits_end(backend: Backend) -> None:
 def check_bugs(backend: Backend) -> None:
     """A statement that PostgreSQL refuses, as it does with a typo, is 500 and a line in the log: it is no outage."""
     with backend.variant(DB_POOL_MAX="2", **backend.implementation.honours(WORKERS="1")) as variant:
-        _warm(variant)
+        warm(variant)
         before = len("".join(output(variant.container)).splitlines())
         with backend.stack.connect() as owner:
             owner.execute("alter table core_step rename to core_step_away")
@@ -149,14 +150,7 @@ def check_bugs(backend: Backend) -> None:
             assert_error(answer, 500, what="a table that is not there")
         lines = "".join(output(variant.container)).splitlines()[before:]
         assert any(map(str.strip, lines)), "8 requests met a bug, and no line of the log says so"
-        _warm(variant)
-
-
-def _warm(backend: Backend) -> None:
-    """Opens several connections, so that more than one has to be found broken."""
-    with ThreadPoolExecutor(8) as pool:
-        for answer in pool.map(lambda _: backend.get(f"{RECIPES}/1", KEY), range(32)):
-            assert_golden(answer, 1)
+        warm(variant)
 
 
 def _assert_unavailable(backend: Backend) -> None:
