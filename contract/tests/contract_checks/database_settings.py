@@ -13,6 +13,7 @@ from contract_checks.dashboard import READS
 from contract_checks.docker import wait_until
 from contract_checks.errors import ODD, assert_error
 from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session, visible
+from contract_checks.holds import locked
 from contract_checks.needs import for_scenario, needs
 from contract_checks.notes import assert_written, cleared, write
 from contract_checks.server_log import Message, spelled, statement_log
@@ -75,8 +76,7 @@ def _most_connections(backend: Backend) -> int:
     """Of clients whose requests all stop at their first statement, so that the pool fills to its limit."""
     most = 0
     with ThreadPoolExecutor(CLIENTS) as pool:
-        with backend.stack.connect() as owner, owner.transaction():
-            owner.execute("lock table user_sessions_session in access exclusive mode")
+        with locked(backend.stack, "user_sessions_session"):
             waiting = [pool.submit(backend.get, f"{RECIPES}/1", KEY) for _ in range(CLIENTS)]
             began = time.monotonic()
             # On a busy machine the first connections take their time.

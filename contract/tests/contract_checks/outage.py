@@ -1,19 +1,16 @@
 """The database goes away, is slow, or refuses a statement; PgBouncer starts anew."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.crowds import warm
-from contract_checks.dashboard import at_lock
+from contract_checks.crowds import RECIPE, warm
 from contract_checks.docker import output, wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
+from contract_checks.holds import at_lock, far_away, locked
 from contract_checks.needs import for_scenario, needs
-from contract_checks.stack import Stack
-from contract_checks.wire import request, wires
+from contract_checks.wire import wires
 
 KEY = session(1)
 # PgBouncer lets a client wait for two seconds before it gives up (query_wait_timeout), on each of the
@@ -21,9 +18,8 @@ KEY = session(1)
 LIMIT_S = 3.0
 BACK_LIMIT_S = 5.0
 PATHS = (RECIPES, f"{RECIPES}/1")
-GIVEN_UP = 3
-HUNG_UP, FAR_S, AGAIN_S = 12, 0.05, 3.0
-FAR = ("user_sessions_session", "core_ingredient", "core_step", "core_note")
+POOL, GIVEN_UP = 6, 3
+FAR_GIVEN_UP, FAR_S, AGAIN_S = 12, 0.05, 3.0
 WAITING, WAIT_LIMIT_S = 4, 5.0  # fewer than any implementation has threads
 SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.5 s
 
@@ -51,68 +47,46 @@ def check_pgbouncer_restart(backend: Backend) -> None:
 @needs("DB_POOL_MAX")
 @for_scenario("recipe")
 def check_given_up(backend: Backend) -> None:
-    """Clients that give up while the database holds its answers back spoil no connection for those who come after."""
+    """Clients that give up spoil no connection: neither while the database holds its answers back, nor in any step of a
+    request to a database 50 ms away."""
     honoured = backend.implementation.honours(WORKERS="1")
-    with backend.variant(DB_POOL_MAX=str(2 * GIVEN_UP), **honoured) as variant:
+    with backend.variant(DB_POOL_MAX=str(POOL), **honoured) as variant:
         warm(variant)
-        with backend.stack.connect() as owner, owner.transaction():
-            # The session can be asked for, the recipe cannot.
-            owner.execute("lock table core_recipe in access exclusive mode")
-            with wires(variant, GIVEN_UP) as clients:
-                for client in clients:
-                    client.send(request("GET", f"{RECIPES}/1", f"Cookie: sessionid={KEY}"))
-                time.sleep(0.5)
-            time.sleep(0.2)
-            for number in range(4 * GIVEN_UP):
+        # The session can be asked for, the recipe cannot.
+        with locked(backend.stack, "core_recipe"):
+            _hang_up(variant, GIVEN_UP, after_s=0.5)
+            for number in range(2 * POOL):
                 answer = variant.get(f"{RECIPES}/1", "unknown")
                 what = f"request {number + 1} after {GIVEN_UP} clients that gave up"
                 assert_error(answer, 401, what=what)
                 assert answer.seconds <= SPOILED_S, f"{what}: an answer after {answer.seconds:.1f} s"
-
-
-@needs("DB_POOL_MAX")
-@for_scenario("recipe")
-def check_hung_up(backend: Backend) -> None:
-    """The database is 50 ms away, and clients hang up in each step of a request: 3 s later all connections serve."""
-    honoured = backend.implementation.honours(WORKERS="1")
-    with backend.variant(DB_POOL_MAX=str(GIVEN_UP), **honoured) as variant:
-        warm(variant)
-        with far_away(backend.stack), wires(variant, HUNG_UP) as clients:
-            for client in clients:
-                client.send(request("GET", f"{RECIPES}/1", f"Cookie: sessionid={KEY}"))
-            for client in clients:
-                time.sleep(FAR_S)
-                client.abort()
-        most = 0
+        with far_away(backend.stack, FAR_S):
+            _hang_up(variant, FAR_GIVEN_UP, after_s=0)
+        serve = 0
 
         def all_serve() -> bool:
-            nonlocal most
-            with ThreadPoolExecutor(GIVEN_UP) as pool:
-                with backend.stack.connect() as owner, owner.transaction():
-                    owner.execute("lock table core_step in access exclusive mode")
-                    asked = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(GIVEN_UP)]
-                    wait_until(lambda: at_lock(variant) == GIVEN_UP, 1)
-                    most = at_lock(variant)
-                return most == GIVEN_UP and all(answer.result().status == 200 for answer in asked)
+            nonlocal serve
+            with ThreadPoolExecutor(POOL) as pool:
+                with locked(backend.stack, "core_step"):
+                    asked = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(POOL)]
+                    wait_until(lambda: at_lock(variant) == POOL, 1)
+                    serve = at_lock(variant)
+                return serve == POOL and all(answer.result().status == 200 for answer in asked)
 
         assert wait_until(all_serve, AGAIN_S), (
-            f"{AGAIN_S:.0f} s after {HUNG_UP} clients hung up, {most} of {GIVEN_UP} connections serve"
+            f"{AGAIN_S:.0f} s after {FAR_GIVEN_UP} clients gave up, {serve} of {POOL} connections serve"
         )
 
 
-@contextmanager
-def far_away(stack: Stack) -> Iterator[None]:
-    """A statement on one of these tables takes FAR_S more."""
-    with stack.connect() as owner:
-        try:
-            for table in FAR:
-                slow = f"select * from {table}_near where (select pg_sleep({FAR_S})) is not null"
-                owner.execute(f"alter table {table} rename to {table}_near".encode())
-                owner.execute(f"create view {table} as {slow}; grant select on {table} to app".encode())
-            yield
-        finally:
-            for table in FAR:
-                owner.execute(f"drop view {table}; alter table {table}_near rename to {table}".encode())
+def _hang_up(backend: Backend, number: int, after_s: float) -> None:
+    """So many clients ask at once and go away after that time, one after the other, FAR_S apart."""
+    with wires(backend, number) as clients:
+        for client in clients:
+            client.send(RECIPE)
+        time.sleep(after_s)
+        for client in clients:
+            time.sleep(FAR_S)
+            client.abort()
 
 
 @needs("DB_POOL_MAX")
@@ -121,8 +95,7 @@ def check_waits_end(backend: Backend) -> None:
     """Clients that wait for the one connection are told 503 within 5 s, and /healthz is answered at once meanwhile."""
     with backend.variant(DB_POOL_MAX="1", **backend.implementation.honours(WORKERS="1")) as variant:
         assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
-        with ThreadPoolExecutor(WAITING) as pool, backend.stack.connect() as owner, owner.transaction():
-            owner.execute("lock table core_recipe in access exclusive mode")
+        with ThreadPoolExecutor(WAITING) as pool, locked(backend.stack, "core_recipe"):
             waiting = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(WAITING)]
             time.sleep(0.3)
             _assert_healthy(variant, "beside requests that wait")
@@ -196,7 +169,6 @@ def _assert_back(backend: Backend, what: str) -> None:
 
 CHECKS = (
     check_given_up,
-    check_hung_up,
     check_waits_end,
     check_bugs,
     check_database_away,

@@ -12,6 +12,7 @@ from contract_checks.dashboard import PATH as DASHBOARD
 from contract_checks.database_settings import ask
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
+from contract_checks.holds import locked
 from contract_checks.needs import for_scenario, needs, where_pool_tells
 
 PATH = "/pool"
@@ -19,7 +20,6 @@ KEY = session(1)
 N = 12
 CLIENTS = 8  # fewer than any implementation has threads
 HELD_S = 0.6  # well below the 1.5 s that a request waits for a connection
-LOCK = "lock table user_sessions_session in access exclusive mode"
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,7 @@ def _while_locked(backend: Backend, clients: int) -> tuple[float, Use]:
     """So many requests at once, each of which stops at its first statement for HELD_S; how long all took, in seconds."""
     before = told(backend)
     with ThreadPoolExecutor(clients) as pool:
-        with backend.stack.connect() as owner, owner.transaction():
-            owner.execute(LOCK)
+        with locked(backend.stack, "user_sessions_session"):
             began = time.monotonic()
             waiting = [pool.submit(backend.get, f"{RECIPES}/1", KEY) for _ in range(clients)]
             time.sleep(HELD_S)

@@ -66,7 +66,7 @@ def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
     )
 
 
-def test_what_is_looked_at_while_it_is_written_fails_at_once(
+def test_a_chosen_check_fails_at_once_and_several_implementations_run_side_by_side(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[run.Session] = []
@@ -79,17 +79,11 @@ def test_what_is_looked_at_while_it_is_written_fails_at_once(
     for only, scenarios in (([], []), (["index"], []), ([], ["index"])):
         assert run.contract(root, ["node"], only, scenarios, verbose=False) == 0
     assert [session.again for session in asked] == [True, False, False]
-
-
-def test_several_implementations_are_verified_side_by_side_once_their_images_are_built(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    did: list[object] = []
-    monkeypatch.setattr(run, "build_images", lambda _, names: did.append(names))
-    monkeypatch.setattr(run, "run_all", lambda _, session: did.append("-n" in session.arguments) or 0)
-    for names in (["node"], ["node", "cpp-sync"]):
-        run.contract(root, names, [], [], verbose=False)
-    assert did == [False, ["node", "cpp-sync"], True]
+    built: list[list[str]] = []
+    monkeypatch.setattr(run, "build_images", lambda _, names: built.append(names))
+    run.contract(root, ["node", "cpp-sync"], [], [], verbose=False)
+    assert built == [["node", "cpp-sync"]], "one alone is built as its stack starts"
+    assert ["-n" in session.arguments for session in asked] == [False, False, False, True]
 
 
 # ---- what fails beside others is run once more, alone ----
