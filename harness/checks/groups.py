@@ -17,7 +17,6 @@ FAULT_PARTS = 2
 BESIDE = {
     "test_matrix_end_to_end.py": "commands",
     "test_interruptions.py": "commands",
-    "test_clean_clone.py": "commands",
     "test_remote_host.py": "labs",
     "test_nested_hosts.py": "labs",
     "test_doctor_of_a_lab.py": "labs",
