@@ -7,11 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.crowds import assert_prompt
 from contract_checks.errors import ODD, assert_error
 from contract_checks.needs import for_model, for_scenario
 from contract_checks.users import assert_text
-from contract_checks.wire import Wire, request
 
 INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
 LARGE_BYTES, LARGE_SUM = 515_176, 1_523_760
@@ -89,17 +87,6 @@ def _timed(backend: Backend, query: str) -> float:
     return time.monotonic() - began
 
 
-@for_scenario("work")
-def check_healthz_beside_work(backend: Backend) -> None:
-    """A request that waits for 10 s holds one of two threads; the other answers /healthz at once."""
-    settings = backend.implementation.honours(THREADS="2", WORKERS="1")
-    with backend.variant(**settings) as variant, Wire(variant) as slow:
-        assert slow.send(request("POST", "/work?delay_ms=10000", body=b"[1]"))
-        time.sleep(0.2)
-        assert_prompt(variant)
-        slow.abort()
-
-
 @for_model("async")
 @for_scenario("work")
 def check_work_overlaps(backend: Backend) -> None:
@@ -120,6 +107,5 @@ CHECKS = (
     check_work_large,
     check_work_mistakes,
     check_work_waits,
-    check_healthz_beside_work,
     check_work_overlaps,
 )
