@@ -11,7 +11,7 @@ from contract_checks.registry import CHECKS, Check, promised
 NEW_LINE = "\n"
 
 # The limit is of the check: a fixture that builds has the limit of its docker commands.
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(120, func_only=True)]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(300, func_only=True)]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=name_of)
