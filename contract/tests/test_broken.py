@@ -196,7 +196,7 @@ def test_missing_label_is_found(backend: Backend) -> None:
 
 BY_PROXY = (
     limits.check_head, limits.check_head_too_large, crowds.check_slow_clients, connections.check_malformed,
-    connections.check_conflicting_lengths,
+    connections.check_conflicting_lengths, whole_path.slow_bodies,
 )  # fmt: skip
 
 
@@ -206,16 +206,12 @@ def test_the_proxy_deals_with_what_core_programs_need_not(backend: Backend, chec
         check(proxy)
 
 
-@pytest.fixture
-def without_proxy(patience: Backend) -> Iterator[Backend]:
+def test_missing_proxy_is_found(patience: Backend) -> None:
+    """The application itself, which is there, is not asked."""
     patience.stack.stop("proxy")
     patience.stack.patience_s = 4
-    yield patience
-    patience.stack.start("proxy")
-
-
-@pytest.mark.parametrize("check", whole_path.CHECKS, ids=name_of)
-def test_missing_proxy_is_found(without_proxy: Backend, check: Check) -> None:
-    """None of them asks the application itself, which is there."""
-    with pytest.raises(AssertionError):
-        check(without_proxy)
+    try:
+        with pytest.raises(AssertionError):
+            whole_path.check_proxied(patience)
+    finally:
+        patience.stack.start("proxy")
