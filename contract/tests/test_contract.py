@@ -10,8 +10,8 @@ from contract_checks.registry import CHECKS, Check, promised
 
 NEW_LINE = "\n"
 
-# Builds count for the first test.
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+# The limit is of the check: a fixture that builds has the limit of its docker commands.
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(300, func_only=True)]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=name_of)

@@ -112,7 +112,7 @@ def check_nobody_there(backend: Backend) -> None:
 CHECKS: tuple[Check, ...] = (
     check_one_connection,
     check_nobody_there,
-    pool.check_pool_wait,
+    pool.check_pool_told,
     crowds.check_broken_off,
     *stopping.CHECKS,
     *outage.CHECKS,

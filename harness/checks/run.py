@@ -121,9 +121,9 @@ def run_all(root: Path, *sessions: Session) -> int:
     return max(one.status for one in runs)
 
 
-def build_images(root: Path, weekly: bool = False) -> None:
-    """Builds every image that the tests use, so that no test's time limit has to allow for it. weekly: with the generators
-    that only those tests run."""
+def build_images(root: Path, names: Sequence[str], weekly: bool = False) -> None:
+    """Builds every image that the tests of these implementations use, so that no test's time limit has to allow for it.
+    weekly: with the generators that only those tests run."""
 
     def stack(implementation: str, **variables: str) -> Stack:
         env_file = (
@@ -132,13 +132,11 @@ def build_images(root: Path, weekly: bool = False) -> None:
         return Stack(root, BENCH_PROJECT, {"IMPL": implementation, **variables}, env_file)
 
     began = time.monotonic()
-    names = [*Catalog(root).implementations, "contract/broken", "harness/calibrated"]
     jobs = {service: (stack(names[0]), service) for service in (*SHARED, FAULTS)}
     if weekly:
         jobs["loadgen, all"] = stack(names[0], LOADGEN="all"), "loadgen"
     jobs |= {name: (stack(name), "app") for name in names}
     build_side_by_side(jobs, lambda told: print(told, flush=True))
-    print(f"  file-io: {FileIoContainer(root).build():.0f} s", flush=True)
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 
@@ -179,7 +177,8 @@ def _units(root: Path) -> Session:
 
 def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:
     """All tests. Returns the exit status."""
-    build_images(root, weekly)
+    build_images(root, [*Catalog(root).implementations, "contract/broken", "harness/calibrated"], weekly)
+    print(f"  file-io: {FileIoContainer(root).build():.0f} s", flush=True)
     chosen = None if weekly else proved(Catalog(root), recent(root))
     if chosen is not None:
         print(f"implementations: {', '.join(chosen)}; --weekly proves all", flush=True)
@@ -222,6 +221,9 @@ def contract(
     chosen += [argument for name in scenarios for argument in ("--scenario", name)]
     chosen += ["--verbose"] if verbose else ["--brief", "-q", "--no-header", "--disable-warnings", "-rsx"]
     arguments = [*(str(root / "contract/tests" / file) for file in files), *chosen]
+    if len(implementations) > 1:
+        build_images(root, implementations)
+        arguments += ["-n", SIDE_BY_SIDE, *IN_GROUPS]
     # A chosen check fails at once, for who works on it; what CI asks of a whole implementation may be disturbed.
     status = run_all(root, Session(arguments, again=not (only or scenarios)))
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:

@@ -53,8 +53,11 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.settimeout(3 if self.fault == "short-keep-alive" else IDLE_S)
 
     def handle(self) -> None:
-        with contextlib.suppress(OSError):
+        try:
             super().handle()
+        except OSError:
+            if self.fault == "hung-up-kept":
+                self.server.application.pool.lose()
 
     def handle_one_request(self) -> None:
         stream, self._unread, self._waits = self.rfile, False, False

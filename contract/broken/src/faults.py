@@ -82,6 +82,7 @@ FAULTS = {
     # database
     "swallow-db-errors": "a database that is away is an empty answer with status 200",
     "given-back-early": "a connection goes back to the pool before its answers are there",
+    "hung-up-kept": "the pool has one connection less for each client that hangs up before its answer",
     "never-reconnects": "a connection that broke stays in the pool for good",
     "pool-unbounded": "DB_POOL_MAX is ignored",
     "pool-per-worker": "each worker has a connection, even if DB_POOL_MAX is less than that",

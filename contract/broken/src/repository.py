@@ -85,6 +85,10 @@ class Pool:
                     self.wait_s += time.monotonic() - began
             self._free.release()
 
+    def lose(self) -> None:
+        """One connection less."""
+        self._free.acquire(timeout=WAIT_S)
+
     def use(self) -> tuple[int, float]:
         """How often a connection was asked for, and how many seconds that was waited for in all."""
         with self._counting:

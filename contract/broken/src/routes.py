@@ -46,7 +46,7 @@ class Application:
 
     def __init__(self, config: Config) -> None:
         self._fault = fault = config.fault
-        pool = Pool(config)
+        self.pool = pool = Pool(config)
         load = handlers.Load()
         sessions = Sessions(pool, fault, config.time_zone)
         pages = handlers.Pages(fault)

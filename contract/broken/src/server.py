@@ -35,7 +35,7 @@ class Server(ThreadingHTTPServer):
         self.logs = (config.access_log or fault == "log-always") and fault != "log-ignored"
         self.stopping = False
         self.answered = 0
-        self._application = Application(config)
+        self.application = Application(config)
         few = {"threads-ignored": 2, "one-request-at-a-time": 1, "last-in-first-out": 4}
         threads = few.get(fault, config.threads)
         self._places = threading.Semaphore(config.threads)
@@ -53,7 +53,7 @@ class Server(ThreadingHTTPServer):
 
     def answer(self, request: Request) -> Answer:
         """The answer to a request, found by a thread of the handlers."""
-        return self._handlers.submit(self._application.answer, request).result()
+        return self._handlers.submit(self.application.answer, request).result()
 
     def run(self) -> None:
         """Serves until `stop`; then answers what has begun, for a while."""

@@ -43,7 +43,7 @@ def check_slow_clients(backend: Backend) -> None:
 @for_scenario("recipe", "work")
 def check_broken_off(backend: Backend) -> None:
     """200 clients that go away in the middle of something leave no open file behind."""
-    _warm(backend)
+    warm(backend)
     before = descriptors(backend)
     for data in (b"", HEALTHZ[:20], request("POST", "/work", "Content-Length: 100") + b"[1", RECIPE):
         for number in range(50):
@@ -56,7 +56,7 @@ def check_broken_off(backend: Backend) -> None:
         return descriptors(backend) - before
 
     assert wait_until(lambda: left() <= 40, 8, 0.5), f"200 clients went away; open files: {left()} more"
-    _warm(backend)
+    warm(backend)
 
 
 @for_scenario("idle")
@@ -102,7 +102,7 @@ def _fresh(backend: Backend) -> float:
     return time.monotonic() - began
 
 
-def _warm(backend: Backend) -> None:
+def warm(backend: Backend) -> None:
     """Opens connections that a pool keeps; all answers are right, though a busy machine may need a second try."""
 
     def once(_: int) -> Answer:
@@ -110,7 +110,7 @@ def _warm(backend: Backend) -> None:
         return answer if answer.status != 503 else backend.get(f"{RECIPES}/1", KEY)
 
     with ThreadPoolExecutor(8) as pool:
-        for answer in pool.map(once, range(96)):
+        for answer in pool.map(once, range(64)):
             assert_golden(answer, 1)
 
 

@@ -1,7 +1,6 @@
 """The dashboard: golden bodies, its five statements, and reads that are independent of each other."""
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 from contract_checks import statements
@@ -9,15 +8,12 @@ from contract_checks.backend import Answer, Backend
 from contract_checks.docker import wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import USERS, assert_golden_dashboard, expired, session
+from contract_checks.holds import at_lock, locked
 from contract_checks.needs import for_model, for_scenario, needs
 
 PATH = "/api/v1/dashboard"
 READS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
 N = 10
-WAITING = """
-    select count(*)::int from pg_stat_activity
-    where usename = 'app' and client_addr = %s::inet and state = 'active' and wait_event_type = 'Lock'
-"""
 
 
 def ask(backend: Backend, user: int = 1) -> Answer:
@@ -81,15 +77,12 @@ def check_dashboard_at_once(backend: Backend) -> None:
     with backend.variant(**settings) as variant, ThreadPoolExecutor(4) as pool:
         for answer in pool.map(lambda _: ask(variant), range(8)):
             assert_golden_dashboard(answer, 1)
-        with backend.stack.connect() as owner, owner.transaction():
-            # All four read one of these; the session's statement does not.
-            owner.execute("lock table core_recipe, core_team in access exclusive mode")
+        # All four read one of these; the session's statement does not.
+        with locked(backend.stack, "core_recipe", "core_team"):
             waiting = pool.submit(ask, variant)
-            most, end = 0, time.monotonic() + 1.2
-            while most < 4 and time.monotonic() < end:
-                most = max(most, backend.stack.query(WAITING, variant.host)[0][0])
+            together = wait_until(lambda: at_lock(variant) == 4, 1.2)
         answer = waiting.result()
-    assert most == 4, f"{most} of the four reads of a dashboard were sent at once"
+    assert together, "the four reads of a dashboard were not sent at once"
     assert_golden_dashboard(answer, 1)
     assert wait_until(lambda: ask(backend).status == 200, 3)
 

@@ -1,19 +1,27 @@
-"""The settings of the database connections, seen from PostgreSQL's side; each with a container of its own."""
+"""The settings of the database connections, seen from PostgreSQL's side. One container serves all checks of the defaults."""
 
 import re
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
 
-from contract_checks import statements
 from contract_checks.backend import Backend
+from contract_checks.dashboard import PATH as DASHBOARD
+from contract_checks.dashboard import READS
 from contract_checks.docker import wait_until
-from contract_checks.errors import assert_error
-from contract_checks.golden import RECIPES, assert_golden, session, visible
+from contract_checks.errors import ODD, assert_error
+from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session, visible
+from contract_checks.holds import locked
 from contract_checks.needs import for_scenario, needs
-from contract_checks.server_log import Message, statement_log
+from contract_checks.notes import assert_written, cleared, write
+from contract_checks.server_log import Message, spelled, statement_log
+from contract_checks.statements import PARTS, queries
 
 KEY = session(1)
+RECIPE = ("session", "recipe_by_id", *PARTS)
+ZONE = "set time zone 'utc'"
 N = 12
 AT_ONCE = 4
 POOL = 5  # odd, so that it does not divide among two workers
@@ -68,8 +76,7 @@ def _most_connections(backend: Backend) -> int:
     """Of clients whose requests all stop at their first statement, so that the pool fills to its limit."""
     most = 0
     with ThreadPoolExecutor(CLIENTS) as pool:
-        with backend.stack.connect() as owner, owner.transaction():
-            owner.execute("lock table user_sessions_session in access exclusive mode")
+        with locked(backend.stack, "user_sessions_session"):
             waiting = [pool.submit(backend.get, f"{RECIPES}/1", KEY) for _ in range(CLIENTS)]
             began = time.monotonic()
             # On a busy machine the first connections take their time.
@@ -84,28 +91,37 @@ def _most_connections(backend: Backend) -> int:
     return most
 
 
+@cache
 def logged(backend: Backend, **settings: str) -> tuple[list[Message], int]:
-    """What a container with these settings sends for N requests, and how many connections it keeps."""
+    """What a container with these settings sends for N requests, and how many connections it keeps. Checks share it."""
+    settings = backend.implementation.honours(DB_POOL_MAX=str(POOL)) | settings
     with statement_log(backend.stack) as read, backend.variant(**settings) as variant:
         ask(variant)
         wait_until(lambda: connections(variant) == 0, 0.5)
         return read(variant.host), connections(variant)
 
 
+def ran(messages: list[Message]) -> dict[int, list[str]]:
+    """What ran on each connection, in its order, by the contract's names."""
+    found: dict[int, list[str]] = {}
+    for message in messages:
+        if message.runs:
+            found.setdefault(message.pid, []).append(spelled(message))
+    return found
+
+
 @needs("DB_PERSISTENT")
 @for_scenario("recipe")
 def check_persistent(backend: Backend) -> None:
     """1: requests share connections, which stay; 0: a connection for each request, which runs all of it and is closed."""
-    messages, left = logged(backend, DB_PERSISTENT="1", DB_POOL_MAX=str(POOL))
-    used = {message.pid for message in messages if message.runs}
-    assert 1 <= len(used) <= POOL, (
-        f"DB_PERSISTENT=1, DB_POOL_MAX={POOL}: {len(used)} connections for {N} requests"
-    )
+    messages, left = logged(backend)
+    used = len(ran(messages))
+    assert 1 <= used <= POOL, f"DB_PERSISTENT=1, DB_POOL_MAX={POOL}: {used} connections for {N} requests"
     assert left, "DB_PERSISTENT=1, but no connection is left after the last request"
 
     messages, left = logged(backend, DB_PERSISTENT="0")
-    ours = [m for m in messages if m.runs and not RESET.match(m.text.lower())]
-    each = sorted(Counter(message.pid for message in ours).values())
+    each = [sum(not RESET.match(text) for text in texts) for texts in ran(messages).values()]
+    each = [statements for statements in each if statements]
     assert len(each) == N, f"DB_PERSISTENT=0: {len(each)} connections for {N} requests"
     assert set(each) == {8}, f"DB_PERSISTENT=0: statements on each connection: {each}"
     assert not left, f"DB_PERSISTENT=0, but {left} connections are left after the last request"
@@ -115,17 +131,17 @@ def check_persistent(backend: Backend) -> None:
 @for_scenario("recipe")
 def check_prepared(backend: Backend) -> None:
     """1: each connection prepares a statement once, by name, and runs it from then on; 0: the text goes out every time."""
-    messages, _ = logged(backend, DB_PREPARE="1", DB_POOL_MAX="2")
+    messages, _ = logged(backend)
     text = sorted({message.text[:60] for message in messages if message.runs and not message.prepared})
     assert not text, f"DB_PREPARE=1, but these ran unprepared: {text}"
     parsed = Counter((message.pid, message.name) for message in messages if message.kind == "parse")
-    used = {message.pid for message in messages if message.runs}
     # A driver may give a name again only if it had thrown the statement away.
     again = {statement: times for statement, times in parsed.items() if times > 1}
     assert not again, f"DB_PREPARE=1, but statements are prepared again: {again}"
     # All nine queries may be prepared beforehand, though a request needs eight of them.
-    most = len(statements.queries()) * len(used)
-    assert 8 <= len(parsed) <= most, f"DB_PREPARE=1: {len(parsed)} preparations, {len(used)} connections"
+    used = len(ran(messages))
+    most = len(queries()) * used
+    assert 8 <= len(parsed) <= most, f"DB_PREPARE=1: {len(parsed)} preparations, {used} connections"
 
     messages, _ = logged(backend, DB_PREPARE="0")
     named = sorted({f"{message.kind} {message.name}" for message in messages if message.prepared})
@@ -138,23 +154,67 @@ def check_prepared(backend: Backend) -> None:
 @for_scenario("recipe")
 def check_reset(backend: Backend) -> None:
     """DB_RESET=1: one reset for each request, and the eight statements as ever; 0: no reset."""
-    for value in ("1", "0"):
-        with backend.variant(DB_RESET=value) as variant:
-            statements.reset(backend.stack)
-            ask(variant)
-            wait_until(lambda: _resets(backend) >= N, 0.5)
-            found = statements.seen(backend.stack)
-        expected = N if value == "1" else 0
-        resets = [s for s in found if RESET.match(s.text)]
-        most = max((s.calls for s in resets), default=0)
-        assert most == expected, f"DB_RESET={value}: {most} resets for {N} requests: {resets}"
-        others = {s.text: s.calls for s in found if s not in resets}
-        names = ("session", "recipe_by_id", *statements.PARTS)
-        assert others == dict.fromkeys(names, N), f"DB_RESET={value}: not the eight {N} times each: {others}"
+    for settings, expected in ({"DB_RESET": "1"}, N), ({}, 0):
+        calls = Counter(text for texts in ran(logged(backend, **settings)[0]).values() for text in texts)
+        resets = {text: calls.pop(text) for text in [*calls] if RESET.match(text)}
+        what = f"DB_RESET={settings.get('DB_RESET', '0')}, {N} requests"
+        assert max(resets.values(), default=0) == expected, f"{what}: the resets are {resets}"
+        assert calls == dict.fromkeys(RECIPE, N), f"{what}: not the eight {N} times each: {calls}"
 
 
-def _resets(backend: Backend) -> int:
-    return max((s.calls for s in statements.seen(backend.stack) if RESET.match(s.text)), default=0)
+@needs("DB_TIME_ZONE")
+@for_scenario("recipe")
+def check_time_zone(backend: Backend) -> None:
+    """`request`: whatever asks the database sets the zone first, once, on its connection; `connection`: nothing does."""
+    _assert_whole_requests(logged(backend)[0], "connection", [*RECIPE])
+    database = backend.stack
+    with (
+        cleared(database),
+        statement_log(database) as read,
+        backend.variant(DB_TIME_ZONE="request") as variant,
+    ):
+        ask(variant)
+        wait_until(lambda: sum(message.runs for message in read(variant.host)) >= 9 * N, 1)
+        at_once = read(variant.host)
+        _assert_whole_requests(at_once, "request", [ZONE, *RECIPE])
+        asked = [name for names in _one_of_each(variant) for name in (ZONE, *names)]
+        wait_until(lambda: sum(one.runs for one in read(variant.host)[len(at_once) :]) >= len(asked), 1)
+        found = [one for one in read(variant.host)[len(at_once) :] if one.runs]
+    names = [spelled(message) for message in found]
+    # The four reads of the dashboard, which come last, may run at once.
+    names = [*(n for n in names if n not in READS), *sorted(n for n in names if n in READS)]
+    assert names == asked, f"DB_TIME_ZONE=request: statements are {names}, not {asked}"
+    for one, following in pairwise(found):
+        assert spelled(one) != ZONE or one.pid == following.pid, (
+            f"the zone is set on one connection, '{spelled(following)}' runs on another"
+        )
+
+
+def _assert_whole_requests(messages: list[Message], value: str, each: list[str]) -> None:
+    """With several requests at once, every connection runs whole requests, each of which is `each`."""
+    on_each = ran(messages).values()
+    requests = [names[i : i + len(each)] for names in on_each for i in range(0, len(names), len(each))]
+    assert requests == [each] * N, f"DB_TIME_ZONE={value}, several at once: {requests}, not {N} times {each}"
+
+
+def _one_of_each(backend: Backend) -> list[list[str]]:
+    """One request of each kind that is served; returns what the database is asked for each, but for the zone."""
+    asked = [[*RECIPE], ["session"]]
+    assert_golden(backend.get(f"{RECIPES}/1", KEY), 1)
+    assert_error(backend.get(f"{RECIPES}/1", "unknown"), 401, what="an unknown session")
+    assert_error(backend.get(f"{RECIPES}/0", KEY), *ODD, 404, what="a bad id")
+    assert_error(backend.get(f"{RECIPES}/1"), 401, what="no session")
+    assert backend.get("/healthz").status == 200
+    if backend.implementation.serves("recipes"):
+        assert backend.get(RECIPES, KEY).status == 200
+        asked.append(["session", "recipe_random", *PARTS])
+    if backend.implementation.serves("note-write"):
+        assert_written(write(backend, 1, b'{"text":"x"}'), "a note")
+        asked.append(["session", "begin", "note_insert", "event_insert", "commit"])
+    if backend.implementation.serves("fan-out"):
+        assert_golden_dashboard(backend.get(DASHBOARD, session(2)), 2)
+        asked.append(["session", *sorted(READS)])
+    return asked
 
 
 CHECKS = (
@@ -162,4 +222,5 @@ CHECKS = (
     check_persistent,
     check_prepared,
     check_reset,
+    check_time_zone,
 )

@@ -1,7 +1,7 @@
 """What the images and containers are, whatever they answer."""
 
 from contract_checks.backend import Backend
-from contract_checks.docker import docker, inspect
+from contract_checks.docker import docker
 
 TOOLS = "gcc g++ cc c++ c99 clang rustc cargo go javac ld as make cmake ninja node-gyp"
 
@@ -24,18 +24,13 @@ def check_no_compilers(backend: Backend) -> None:
 
 def check_labels(backend: Backend) -> None:
     """Everything of the stack carries the label by which it is cleaned up."""
-    mine = ["--filter", f"label=com.docker.compose.project={backend.stack.project}", "--format", "{{.Name}}"]
-    containers = docker("ps", "--all", *mine[:2], "--format", "{{.Names}}").split()
-    assert len(containers) >= 4, f"the stack is only {containers}"
-    things = [*containers, *docker("network", "ls", *mine).split(), *docker("volume", "ls", *mine).split()]
-    # Every image inherits dev.tandem=base from a base image that ./bootstrap has made.
-    bare = [thing for thing in things if _labels(thing).get("dev.tandem") != "stack"]
-    assert not bare, f"without the label dev.tandem=stack: {bare}"
-
-
-def _labels(thing: str) -> dict[str, str]:
-    found = inspect(thing)
-    return found.get("Labels") or found.get("Config", {}).get("Labels") or {}
+    project = ("--quiet", "--filter", f"label=com.docker.compose.project={backend.stack.project}")
+    for ask, least in ((("ps", "--all"), 4), (("network", "ls"), 1), (("volume", "ls"), 1)):
+        mine = set(docker(*ask, *project).split())
+        assert len(mine) >= least, f"docker {' '.join(ask)} shows only {mine}"
+        # Every image inherits dev.tandem=base from a base image that ./bootstrap has made.
+        bare = mine - set(docker(*ask, *project, "--filter", "label=dev.tandem=stack").split())
+        assert not bare, f"without the label dev.tandem=stack: {bare}"
 
 
 CHECKS = (check_not_root, check_no_compilers, check_labels)

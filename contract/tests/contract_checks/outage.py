@@ -4,11 +4,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from contract_checks.backend import Answer, Backend
+from contract_checks.crowds import RECIPE, warm
 from contract_checks.docker import output, wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
+from contract_checks.holds import at_lock, far_away, locked
 from contract_checks.needs import for_scenario, needs
-from contract_checks.wire import request, wires
+from contract_checks.wire import wires
 
 KEY = session(1)
 # PgBouncer lets a client wait for two seconds before it gives up (query_wait_timeout), on each of the
@@ -16,7 +18,8 @@ KEY = session(1)
 LIMIT_S = 3.0
 BACK_LIMIT_S = 5.0
 PATHS = (RECIPES, f"{RECIPES}/1")
-GIVEN_UP = 3
+POOL, GIVEN_UP = 6, 3
+FAR_GIVEN_UP, FAR_S, AGAIN_S = 12, 0.05, 3.0
 WAITING, WAIT_LIMIT_S = 4, 5.0  # fewer than any implementation has threads
 SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.5 s
 
@@ -24,7 +27,7 @@ SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.
 @for_scenario("recipe", "recipes")
 def check_database_away(backend: Backend) -> None:
     """Without PostgreSQL: 503 soon, /healthz fine. With it again: right answers soon, and they stay."""
-    _warm(backend)
+    warm(backend)
     backend.stack.stop("db")
     try:
         _assert_unavailable(backend)
@@ -36,7 +39,7 @@ def check_database_away(backend: Backend) -> None:
 @for_scenario("recipe")
 def check_pgbouncer_restart(backend: Backend) -> None:
     """Every connection of the application breaks at once: nobody is told 500, and it recovers."""
-    _warm(backend)
+    warm(backend)
     backend.stack.restart("pgbouncer")
     _assert_back(backend, "PgBouncer")
 
@@ -44,23 +47,46 @@ def check_pgbouncer_restart(backend: Backend) -> None:
 @needs("DB_POOL_MAX")
 @for_scenario("recipe")
 def check_given_up(backend: Backend) -> None:
-    """Clients that give up while the database holds its answers back spoil no connection for those who come after."""
+    """Clients that give up spoil no connection: neither while the database holds its answers back, nor in any step of a
+    request to a database 50 ms away."""
     honoured = backend.implementation.honours(WORKERS="1")
-    with backend.variant(DB_POOL_MAX=str(2 * GIVEN_UP), **honoured) as variant:
-        _warm(variant)
-        with backend.stack.connect() as owner, owner.transaction():
-            # The session can be asked for, the recipe cannot.
-            owner.execute("lock table core_recipe in access exclusive mode")
-            with wires(variant, GIVEN_UP) as clients:
-                for client in clients:
-                    client.send(request("GET", f"{RECIPES}/1", f"Cookie: sessionid={KEY}"))
-                time.sleep(0.5)
-            time.sleep(0.2)
-            for number in range(4 * GIVEN_UP):
+    with backend.variant(DB_POOL_MAX=str(POOL), **honoured) as variant:
+        warm(variant)
+        # The session can be asked for, the recipe cannot.
+        with locked(backend.stack, "core_recipe"):
+            _hang_up(variant, GIVEN_UP, after_s=0.5)
+            for number in range(2 * POOL):
                 answer = variant.get(f"{RECIPES}/1", "unknown")
                 what = f"request {number + 1} after {GIVEN_UP} clients that gave up"
                 assert_error(answer, 401, what=what)
                 assert answer.seconds <= SPOILED_S, f"{what}: an answer after {answer.seconds:.1f} s"
+        with far_away(backend.stack, FAR_S):
+            _hang_up(variant, FAR_GIVEN_UP, after_s=0)
+        serve = 0
+
+        def all_serve() -> bool:
+            nonlocal serve
+            with ThreadPoolExecutor(POOL) as pool:
+                with locked(backend.stack, "core_step"):
+                    asked = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(POOL)]
+                    wait_until(lambda: at_lock(variant) == POOL, 1)
+                    serve = at_lock(variant)
+                return serve == POOL and all(answer.result().status == 200 for answer in asked)
+
+        assert wait_until(all_serve, AGAIN_S), (
+            f"{AGAIN_S:.0f} s after {FAR_GIVEN_UP} clients gave up, {serve} of {POOL} connections serve"
+        )
+
+
+def _hang_up(backend: Backend, number: int, after_s: float) -> None:
+    """So many clients ask at once and go away after that time, one after the other, FAR_S apart."""
+    with wires(backend, number) as clients:
+        for client in clients:
+            client.send(RECIPE)
+        time.sleep(after_s)
+        for client in clients:
+            time.sleep(FAR_S)
+            client.abort()
 
 
 @needs("DB_POOL_MAX")
@@ -69,8 +95,7 @@ def check_waits_end(backend: Backend) -> None:
     """Clients that wait for the one connection are told 503 within 5 s, and /healthz is answered at once meanwhile."""
     with backend.variant(DB_POOL_MAX="1", **backend.implementation.honours(WORKERS="1")) as variant:
         assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
-        with ThreadPoolExecutor(WAITING) as pool, backend.stack.connect() as owner, owner.transaction():
-            owner.execute("lock table core_recipe in access exclusive mode")
+        with ThreadPoolExecutor(WAITING) as pool, locked(backend.stack, "core_recipe"):
             waiting = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(WAITING)]
             time.sleep(0.3)
             _assert_healthy(variant, "beside requests that wait")
@@ -84,7 +109,7 @@ def check_waits_end(backend: Backend) -> None:
 def check_bugs(backend: Backend) -> None:
     """A statement that PostgreSQL refuses, as it does with a typo, is 500 and a line in the log: it is no outage."""
     with backend.variant(DB_POOL_MAX="2", **backend.implementation.honours(WORKERS="1")) as variant:
-        _warm(variant)
+        warm(variant)
         before = len("".join(output(variant.container)).splitlines())
         with backend.stack.connect() as owner:
             owner.execute("alter table core_step rename to core_step_away")
@@ -98,14 +123,7 @@ def check_bugs(backend: Backend) -> None:
             assert_error(answer, 500, what="a table that is not there")
         lines = "".join(output(variant.container)).splitlines()[before:]
         assert any(map(str.strip, lines)), "8 requests met a bug, and no line of the log says so"
-        _warm(variant)
-
-
-def _warm(backend: Backend) -> None:
-    """Opens several connections, so that more than one has to be found broken."""
-    with ThreadPoolExecutor(8) as pool:
-        for answer in pool.map(lambda _: backend.get(f"{RECIPES}/1", KEY), range(32)):
-            assert_golden(answer, 1)
+        warm(variant)
 
 
 def _assert_unavailable(backend: Backend) -> None:
@@ -149,4 +167,10 @@ def _assert_back(backend: Backend, what: str) -> None:
         assert_golden(answer, 1)
 
 
-CHECKS = (check_given_up, check_waits_end, check_bugs, check_database_away, check_pgbouncer_restart)
+CHECKS = (
+    check_given_up,
+    check_waits_end,
+    check_bugs,
+    check_database_away,
+    check_pgbouncer_restart,
+)

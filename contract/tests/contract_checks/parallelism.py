@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from contract_checks.backend import Backend
+from contract_checks.crowds import assert_prompt
 from contract_checks.docker import wait_until
 from contract_checks.errors import ODD, Undecided, assert_error
 from contract_checks.needs import for_model, for_scenario, needs
@@ -120,13 +121,19 @@ def _at_work(backend: Backend) -> float:
 @needs("THREADS")
 @for_scenario("work")
 def check_handler_threads(backend: Backend) -> None:
-    """A request that waits holds a thread: THREADS at once, the others after them; and they are threads indeed."""
+    """A request that waits holds a thread: THREADS at once, the others after them; and they are threads indeed. The last
+    one answers /healthz beside a request that waits for 10 s."""
     took: dict[int, float] = {}
     most: dict[int, int] = {}
     for threads in (FEW, MANY):
         settings = {"THREADS": str(threads), **backend.implementation.honours(WORKERS="1")}
         with backend.variant(**settings) as variant:
             took[threads], most[threads] = _wait_at_once(variant)
+            with wires(variant, threads - 1) as slow:
+                for wire in slow:
+                    wire.send(request("POST", "/work?delay_ms=10000", body=b"[1]"))
+                time.sleep(0.2)
+                assert_prompt(variant)
     at_least_s = WAIT_S * MANY / FEW
     if "WORKERS" in backend.implementation.settings:
         at_least_s /= 2  # there may be several processes

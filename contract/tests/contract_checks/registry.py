@@ -22,7 +22,6 @@ from contract_checks import (
     settings,
     statements,
     stopping,
-    time_zone,
     users,
     whole_path,
     work,
@@ -33,7 +32,7 @@ from contract_checks.catalog import Implementation
 Check = Callable[[Backend], None]
 MODULES = (
     connections, limits, paths, inputs, index, users, work, bodies, cookies, statements, dashboard, notes, hygiene, whole_path, settings,
-    parallelism, database_settings, time_zone, pool, crowds, stopping, outage, restarts,
+    parallelism, database_settings, pool, crowds, stopping, outage, restarts,
 )  # fmt: skip
 CHECKS: tuple[Check, ...] = (
     *(check for module in MODULES for check in module.CHECKS),

@@ -12,7 +12,7 @@ from contract_checks.processes import pids
 BACK_LIMIT_S = 5.0
 STEADY_LIMIT_S = 10.0  # for each client to have had some right answers, on a busy machine
 # PgBouncer ends a query after three seconds, and lets the next one wait for two.
-PAUSED_S, PAUSED_LIMIT_S = 6.0, 6.0
+PAUSED_S, PAUSED_LIMIT_S = 4.0, 6.0
 
 
 @for_scenario("note-write")

@@ -73,7 +73,7 @@ def check_work_mistakes(backend: Backend) -> None:
 def check_work_waits(backend: Backend) -> None:
     """The answer comes after the delay and not much later; nothing is waited for when the body is refused."""
     for delay_ms in (50, 300, 1000):
-        took_s = min(_timed(backend, f"?delay_ms={delay_ms}") for _ in range(3))
+        took_s = _timed(backend, f"?delay_ms={delay_ms}")
         late_s = took_s - delay_ms / 1000
         assert -0.002 <= late_s <= 0.5, f"delay_ms={delay_ms}: answered after {took_s * 1000:.0f} ms"
     answer = post(backend, b"{}", "?delay_ms=3000")

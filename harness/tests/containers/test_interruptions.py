@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import md5
 from pathlib import Path
 
 import httpx
@@ -157,6 +158,29 @@ def test_up_serves_and_a_busy_port_is_named() -> None:
     finally:
         assert run(*TANDEM, "down").returncode == 0
     assert not composed("tandem")
+
+
+def test_compose_up_in_a_clean_clone_answers_the_first_request(tmp_path: Path) -> None:
+    git = run("git", "-c", "safe.directory=*", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(tmp_path))
+    assert git.returncode == 0, git.stderr
+    compose = (
+        "docker",
+        "compose",
+        "--project-directory",
+        str(tmp_path),
+        "--project-name",
+        "tandem-clean-clone",
+    )
+    try:
+        up = run(*compose, "up", "--build", "--detach", "--wait", HTTP_PORT="0", STATS_PORT="0")
+        assert up.returncode == 0, up.stderr[-4000:]
+        url = f"http://{run(*compose, 'port', 'proxy', '8080').stdout.strip()}/api/v1/recipes/1"
+        cookie = {"Cookie": f"sessionid={md5(b'session 1').hexdigest()}"}
+        answer, refusal = httpx.get(url, headers=cookie), httpx.get(url)
+    finally:
+        run(*compose, "down", "--volumes", "--timeout", "1")
+    assert (answer.status_code, refusal.status_code) == (200, 401)
+    assert answer.content == (ROOT / "contract/golden/recipe-1.json").read_bytes()
 
 
 def test_without_docker_the_launcher_says_so(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
     )
 
 
-def test_what_is_looked_at_while_it_is_written_fails_at_once(
+def test_a_chosen_check_fails_at_once_and_several_implementations_run_side_by_side(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[run.Session] = []
@@ -79,6 +79,11 @@ def test_what_is_looked_at_while_it_is_written_fails_at_once(
     for only, scenarios in (([], []), (["index"], []), ([], ["index"])):
         assert run.contract(root, ["node"], only, scenarios, verbose=False) == 0
     assert [session.again for session in asked] == [True, False, False]
+    built: list[list[str]] = []
+    monkeypatch.setattr(run, "build_images", lambda _, names: built.append(names))
+    run.contract(root, ["node", "cpp-sync"], [], [], verbose=False)
+    assert built == [["node", "cpp-sync"]], "one alone is built as its stack starts"
+    assert ["-n" in session.arguments for session in asked] == [False, False, False, True]
 
 
 # ---- what fails beside others is run once more, alone ----
@@ -107,18 +112,13 @@ RUN = "import sys; from pathlib import Path; from checks.run import Session, run
 
 
 def test_what_fails_beside_others_is_run_once_more_alone(tmp_path: Path) -> None:
-    """By pytest itself; the table below has what is made of its outcomes."""
+    """By pytest itself."""
     (tmp_path / "harness").mkdir()
     (tmp_path / "harness/pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     (tmp_path / "test_all.py").write_text(DISTURBED)
     beside = ["-p", "xdist", "-n", "1", "--dist", "loadscope", str(tmp_path / "test_all.py")]
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, str(tmp_path), *beside],
-        env=_bare(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", RUN, str(tmp_path), *beside]
+    done = subprocess.run(command, env=_bare(), capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.stdout.splitlines()[-4:] == [
         "failed beside others, passed alone: test_all.py::test_once",
@@ -127,12 +127,8 @@ def test_what_fails_beside_others_is_run_once_more_alone(tmp_path: Path) -> None
         "3 passed, 1 failed",
     ]
     assert done.returncode == 1
-    tried = (tmp_path / "seen").read_text().splitlines()
-    assert [line for line in tried if line.endswith("alone")] == [
-        "once alone",
-        "always alone",
-        "unclean alone",
-    ]
+    tried = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
+    assert [name for name, place in tried if place == "alone"] == ["once", "always", "unclean"]
 
 
 MANY = [f"t{number}" for number in range(run.MOST_AGAIN + 1)]
@@ -140,35 +136,27 @@ NOT_AGAIN = f"{len(MANY)} tests failed, more than {run.MOST_AGAIN}: none was run
 
 
 @pytest.mark.parametrize(
-    ("may", "failed", "alone", "said"),
+    ("may", "failed", "said"),
     [
-        (True, [], [], ["1 passed, 0 failed, 1 skipped"]),
-        (True, ["a"], [], ["failed beside others, passed alone: a", "2 passed, 0 failed, 1 skipped"]),
-        (True, ["a"], ["a"], ["failed twice: a", "1 passed, 1 failed, 1 skipped"]),
-        (True, MANY, None, [NOT_AGAIN, f"1 passed, {len(MANY)} failed, 1 skipped"]),
-        pytest.param(False, ["a"], None, ["1 passed, 1 failed, 1 skipped"], id="a unit test"),
+        (True, MANY, [NOT_AGAIN, f"1 passed, {len(MANY)} failed, 1 skipped"]),
+        (False, ["a"], ["1 passed, 1 failed, 1 skipped"]),
     ],
 )
-def test_what_is_said_of_tests_that_failed(
+def test_what_is_not_run_again(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     may: bool,
     failed: list[str],
-    alone: list[str] | None,
     said: list[str],
 ) -> None:
-    """may: whether they may be run again. alone: those that fail then, too; None: they are not run."""
+    """Too many at once; and a unit test, which may not be disturbed."""
 
-    def start(_: run._Run, root: Path, outcomes: run.Outcomes, *more: str) -> int:
-        if more:
-            assert alone is not None
-            outcomes.failed, outcomes.passed = {*alone}, {*failed} - {*alone}
-        else:
-            outcomes.failed, outcomes.passed, outcomes.skipped = {*failed}, {"good"}, {"away"}
-        return int(bool(outcomes.failed))
+    def start(_: run._Run, root: Path, outcomes: run.Outcomes) -> int:
+        outcomes.failed, outcomes.passed, outcomes.skipped = {*failed}, {"good"}, {"away"}
+        return 1
 
     monkeypatch.setattr(run._Run, "start", start)
-    assert run.run_all(ROOT, run.Session([], may)) == int(" 0 failed" not in said[-1])
+    assert run.run_all(ROOT, run.Session([], may)) == 1
     assert [line for line in capsys.readouterr().out.splitlines() if line] == said
 
 
@@ -192,7 +180,6 @@ def test_groups(real: Catalog) -> None:
     faults = {group(f"{broken}test_fault_is_found[contract/broken-{n}-index]") for n in range(30)}
     assert faults == {f"faults {part}" for part in range(FAULT_PARTS)}
     assert group("harness/tests/containers/test_interruptions.py::test_a") == "commands"
-    assert group("harness/tests/containers/test_matrix_end_to_end.py::test_a") == "commands"
     assert {group(f"harness/tests/containers/{name}::test_a") for name in IMAGES} == {"images"}
     implementation = "harness/tests/containers/test_implementations.py::test_a[node]"
     assert group(implementation) == implementation, "each is built by whoever is free"
