@@ -26,10 +26,8 @@ Task<Response> dashboard(App& app, const Request& request, std::string_view /*id
     co_return json_response(co_await app.repository.dashboard(session_key(request)));
 }
 
-/// Not there without a pool that counts.
 Task<Response> pool_use(App& app, const Request& /*request*/, std::string_view /*id*/) {
-    co_return app.config.db_persistent ? json_response(app.repository.pool_use())
-                                       : error_response(Reason::not_found);
+    co_return json_response(app.repository.pool_use());
 }
 
 }  // namespace tandem

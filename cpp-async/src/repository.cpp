@@ -1,6 +1,9 @@
 #include "repository.hpp"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <exception>
 #include <utility>
 
 #include "rows.hpp"
@@ -62,15 +65,27 @@ Task<NoteId> Repository::write_note(std::string_view session_key, std::int32_t r
 }
 
 Task<Dashboard> Repository::dashboard(std::string_view session_key) {
-    using namespace asio::experimental::awaitable_operators;
     std::int32_t user_id = 0;
     {
         const auto connection = co_await pool_.acquire();
         user_id = co_await session_user(*connection, session_key);
     }
-    auto [recipes, teams, notes, events] = co_await (
-        read(queries::dashboard_recipes, user_id) && read(queries::dashboard_teams, user_id) &&
-        read(queries::dashboard_notes, user_id) && read(queries::dashboard_events, user_id));
+    const auto executor = co_await asio::this_coro::executor;
+    const auto start = [&](const Query& query) {
+        return asio::co_spawn(executor, read(query, user_id), asio::deferred);
+    };
+    // Each is waited for, even if another has failed: no statement is given up half-way.
+    auto [order, recipes_error, recipes, teams_error, teams, notes_error, notes, events_error,
+          events] =
+        co_await asio::experimental::make_parallel_group(
+            start(queries::dashboard_recipes), start(queries::dashboard_teams),
+            start(queries::dashboard_notes), start(queries::dashboard_events))
+            .async_wait(asio::experimental::wait_for_all(), use_task);
+    for (const auto& error : {recipes_error, teams_error, notes_error, events_error}) {
+        if (error) {
+            std::rethrow_exception(error);
+        }
+    }
     co_return Dashboard{.user_id = user_id,
                         .recipes = rows::models<DashboardRecipe>(recipes),
                         .teams = rows::models<DashboardTeam>(teams),

@@ -3,10 +3,11 @@
 
 #include "app.hpp"
 #include "async.hpp"
+#include "routes.hpp"
 
 namespace tandem {
 
 /// Answers requests, one after the other, until either side has had enough.
-Task<void> serve_connection(App& app, Stream stream);
+Task<void> serve_connection(App& app, const Router<Handler>& router, Stream stream);
 
 }  // namespace tandem

@@ -12,7 +12,8 @@ namespace tandem {
 /// `id` is what stands for `{id}` in the path. What a handler throws is 503 or 500.
 using Handler = Response (*)(App& app, const Request& request, std::string_view id);
 
-const Router<Handler>& routes();
+/// `tells_pool`: whether there is a pool that counts, and with it its path.
+Router<Handler> routes(bool tells_pool);
 
 // recipes.cpp
 Response random_recipe(App& app, const Request& request, std::string_view id);

@@ -5,7 +5,6 @@
 #include <exception>
 #include <optional>
 
-#include "routes.hpp"
 #include "underway.hpp"
 
 namespace tandem {
@@ -24,15 +23,6 @@ constexpr std::chrono::seconds write_limit{30};
 constexpr std::size_t head_read = 4096;
 constexpr std::size_t body_read = 32'768;
 
-Response answer(App& app, const Request& request) {
-    try {
-        const auto [handler, id] = routes().find(request.method(), request.target());
-        return handler(app, request, id);
-    } catch (const std::exception& error) {
-        return failure_response(error);
-    }
-}
-
 }  // namespace
 
 void Session::run() {
@@ -46,7 +36,7 @@ void Session::run() {
         const auto began = Clock::now();
         const auto& request = parser.get();
         auto response =
-            failure ? unreadable_response(failure) : std::optional<Response>(answer(app_, request));
+            failure ? unreadable_response(failure) : std::optional<Response>(answer(request));
         if (!response) {
             break;
         }
@@ -61,6 +51,15 @@ void Session::run() {
         keep_alive = keep_alive && !unsent;
     }
     socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
+}
+
+Response Session::answer(const Request& request) {
+    try {
+        const auto [handler, id] = router_.find(request.method(), request.target());
+        return handler(app_, request, id);
+    } catch (const std::exception& error) {
+        return failure_response(error);
+    }
 }
 
 error_code Session::read(Parser& parser, std::chrono::seconds limit) {

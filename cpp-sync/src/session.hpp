@@ -11,12 +11,13 @@
 
 #include "app.hpp"
 #include "responses.hpp"
+#include "routes.hpp"
 
 namespace tandem {
 
 class Session {
 public:
-    explicit Session(App& app) : app_(app) {}
+    Session(App& app, const Router<Handler>& router) : app_(app), router_(router) {}
 
     /// To accept a connection with.
     boost::asio::ip::tcp::socket& socket() { return stream_.socket(); }
@@ -39,9 +40,11 @@ private:
         return result;
     }
 
+    Response answer(const Request& request);
     boost::system::error_code read(Parser& parser, std::chrono::seconds limit);
 
     App& app_;
+    const Router<Handler>& router_;
     boost::asio::io_context context_{1};
     boost::beast::tcp_stream stream_{context_};
     boost::beast::flat_buffer buffer_;  // also holds what follows in a pipeline

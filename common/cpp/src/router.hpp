@@ -24,6 +24,8 @@ public:
 
     Router(std::initializer_list<Route> routes) : routes_(routes) {}
 
+    void add(Route route) { routes_.push_back(route); }
+
     /// The handler, and what stands for `{id}`. Throws Refusal.
     [[nodiscard]] std::pair<Handler, std::string_view> find(boost::beast::http::verb method,
                                                             std::string_view target) const {
