@@ -7,14 +7,15 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/basic_stream.hpp>
 
 #include <chrono>
 
 namespace tandem {
 
 namespace asio = boost::asio;
+namespace beast = boost::beast;
 using boost::system::error_code;
 
 using Clock = std::chrono::steady_clock;
@@ -24,9 +25,7 @@ template <typename T>
 using Task = asio::awaitable<T, Executor>;
 
 using Acceptor = asio::basic_socket_acceptor<asio::ip::tcp, Executor>;
-using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
-using Resolver = asio::ip::basic_resolver<asio::ip::tcp, Executor>;
-using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
+using Stream = beast::basic_stream<asio::ip::tcp, Executor>;
 using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
 
 inline constexpr asio::use_awaitable_t<Executor> use_task;

@@ -3,48 +3,43 @@
 
 #include <cstdint>
 #include <string_view>
-#include <variant>
 
 #include "async.hpp"
 #include "config.hpp"
 #include "errors.hpp"
 #include "models.hpp"
 #include "pg/pool.hpp"
-#include "worker.hpp"
 
 namespace tandem {
 
-/// Which recipe is wanted: any, or the one of an id.
-struct AnyRecipe {};
-using Wanted = std::variant<AnyRecipe, std::int32_t>;
-
-/// Used by one thread; the pool behind it is everybody's. Throws pg::Error where the database
-/// fails.
+/// For all threads. Throws pg::Error where the database fails.
 class Repository {
 public:
-    Repository(pg::Pool& pool, TimeZone time_zone, Worker& worker)
-        : pool_(pool), time_zone_(time_zone), worker_(worker) {}
+    Repository(const Config& config, const Executor& executor)
+        : time_zone_per_request_(config.db_time_zone_per_request), pool_(config, executor) {}
 
-    /// A recipe that the owner of the session may see.
-    Task<Expected<Recipe>> recipe(std::string_view session_key, Wanted wanted);
+    /// A recipe that the owner of the session may see: any, or the one of an id.
+    Task<Recipe> random_recipe(std::string_view session_key);
+    Task<Recipe> recipe(std::string_view session_key, std::int32_t id);
 
     /// Stores a note and its event in one transaction.
-    Task<Expected<NoteId>> write_note(std::string_view session_key, std::int32_t recipe_id,
-                                      std::string_view text);
+    Task<NoteId> write_note(std::string_view session_key, std::int32_t recipe_id,
+                            std::string_view text);
 
     /// Four reads at once, on connections of their own.
-    Task<Expected<Dashboard>> dashboard(std::string_view session_key);
+    Task<Dashboard> dashboard(std::string_view session_key);
+
+    [[nodiscard]] PoolUse pool_use() const { return pool_.use(); }
+    void close() { pool_.close(); }
 
 private:
-    Task<Expected<std::int32_t>> session_user(pg::Connection& connection,
-                                              std::string_view session_key) const;
+    Task<std::int32_t> session_user(pg::Connection& connection, std::string_view session_key) const;
 
     /// One statement on a connection that goes back at once.
-    Task<pg::Result> read(Query query, std::int32_t user_id);
+    Task<pg::Result> read(const Query& query, std::int32_t user_id);
 
-    pg::Pool& pool_;
-    TimeZone time_zone_;
-    Worker& worker_;
+    const bool time_zone_per_request_;
+    pg::Pool pool_;
 };
 
 }  // namespace tandem

@@ -1,37 +1,29 @@
 #include "server.hpp"
 
-#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <chrono>
+#include <csignal>
+#include <deque>
+#include <exception>
 #include <format>
-#include <memory>
-#include <optional>
+#include <string>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "accept.hpp"
+#include "app.hpp"
 #include "async.hpp"
-#include "exchange.hpp"
-#include "handlers.hpp"
 #include "log.hpp"
 #include "session.hpp"
-#include "worker.hpp"
+#include "underway.hpp"
 
 namespace tandem {
 namespace {
 
-/// A thread with its own handlers, so that hardly anything is shared.
-struct Site {
-    Site(std::size_t number, Shared& shared) : worker(number), handlers(shared, worker) {}
-
-    Worker worker;
-    Handlers handlers;
-};
+/// After accept() failed, for example because no more files can be opened.
+constexpr std::chrono::milliseconds accept_pause{100};
 
 class Server {
 public:
@@ -39,93 +31,89 @@ public:
     void run();
 
 private:
+    static std::deque<asio::io_context> event_loops(std::size_t workers);
     Task<void> accept();
-    Task<void> serve(Site& site, Socket socket);
-    Task<void> await_signal();
-    void stop_all();
+    Task<void> stop();
 
-    Worker& main() { return sites_.front()->worker; }
-
-    Shared shared_;
-    std::vector<std::unique_ptr<Site>> sites_;
-    std::optional<Acceptor> acceptor_;
-    std::atomic<std::size_t> sessions_ = 0;
-    std::atomic<bool> stopping_ = false;
+    std::deque<asio::io_context> contexts_;
+    asio::io_context& main_;
+    App app_;
+    const Router<Handler> router_;
+    Acceptor acceptor_;
 };
 
-Server::Server(const Config& config) : shared_(config) {
-    for (std::size_t number = 0; number < config.workers; ++number) {
-        sites_.push_back(std::make_unique<Site>(number, shared_));
-    }
-    acceptor_.emplace(main().context, asio::ip::tcp::endpoint(asio::ip::tcp::v4(), config.port));
+Server::Server(const Config& config)
+    : contexts_(event_loops(config.workers)),
+      main_(contexts_.front()),
+      app_(config, main_.get_executor()),
+      router_(routes(config.db_persistent)),
+      acceptor_(main_, asio::ip::tcp::endpoint(asio::ip::tcp::v4(), config.port)) {
     log(LogLevel::info, std::format("listening on port {}", config.port));
 }
 
-void Server::run() {
-    asio::co_spawn(main().context, accept(), asio::detached);
-    asio::co_spawn(main().context, await_signal(), asio::detached);
-    std::vector<std::jthread> threads;
-    for (std::size_t number = 1; number < sites_.size(); ++number) {
-        threads.emplace_back([&site = *sites_[number]] { site.worker.context.run(); });
+/// As many as there are to be threads.
+std::deque<asio::io_context> Server::event_loops(std::size_t workers) {
+    std::deque<asio::io_context> contexts;
+    while (contexts.size() < workers) {
+        contexts.emplace_back(1);  // one thread runs it, which saves Asio a wake-up with each step
     }
-    main().context.run();
+    return contexts;
+}
+
+void Server::run() {
+    asio::co_spawn(main_, accept(), asio::detached);
+    asio::co_spawn(main_, stop(), asio::detached);
+    std::vector<std::jthread> threads;
+    for (auto& context : contexts_) {
+        threads.emplace_back([&context] {
+            const auto work = asio::make_work_guard(context);
+            context.run();
+        });
+    }
     threads.clear();
-    shared_.pool.close();
+    app_.repository.close();
 }
 
 /// Connections go to the threads in turn, so each has as many as the others. With SO_REUSEPORT
 /// the kernel would choose by a hash, which is uneven with the few connections of a proxy.
 Task<void> Server::accept() {
     std::size_t next = 0;
-    co_await accept_all(
-        *acceptor_, [&]() -> auto& { return sites_[next]->worker.context; },
-        [&](Socket socket) {
-            auto& site = *sites_[next];
-            next = (next + 1) % sites_.size();
-            ++sessions_;
-            asio::co_spawn(site.worker.context, serve(site, std::move(socket)), asio::detached);
-        });
-}
-
-/// Whatever happens ends this connection only.
-Task<void> Server::serve(Site& site, Socket socket) {
-    try {
-        Session session(site.worker, site.handlers, shared_.config.access_log, std::move(socket));
-        if (stopping_) {
-            session.stop();
+    while (acceptor_.is_open()) {
+        std::string trouble;
+        try {
+            auto& context = contexts_[next++ % contexts_.size()];
+            auto [error, socket] = co_await acceptor_.async_accept(context, as_tuple);
+            if (error) {
+                trouble = error.message();
+            } else {
+                asio::co_spawn(context, serve_connection(app_, router_, Stream(std::move(socket))),
+                               asio::detached);
+            }
+        } catch (const std::exception& error) {  // no memory
+            trouble = error.what();
         }
-        co_await session.run();
-    } catch (const std::exception& error) {
-        log(LogLevel::error, error.what());
-    }
-    if (--sessions_ == 0 && stopping_) {
-        stop_all();
+        if (!trouble.empty() && acceptor_.is_open()) {
+            log(LogLevel::error, "accept: " + trouble);
+            Timer timer(main_, accept_pause);
+            co_await timer.async_wait(use_task);
+        }
     }
 }
 
-Task<void> Server::await_signal() {
-    asio::signal_set signals(main().context, SIGTERM, SIGINT);
+/// Upon the signal: answers the requests that are under way. Idle connections end with the process.
+Task<void> Server::stop() {
+    asio::signal_set signals(main_, SIGTERM, SIGINT);
     co_await signals.async_wait(use_task);
     log(LogLevel::info, "stopping");
-    stopping_ = true;
-    acceptor_->close();
-    for (const auto& site : sites_) {
-        asio::post(site->worker.context, [&site = *site] {
-            site.worker.watchdog.for_each<Session>([](Session& session) { session.stop(); });
-        });
-    }
-    if (sessions_ > 0) {
-        Timer timer(main().context, drain_limit);
+    app_.stopping = true;
+    acceptor_.close();
+    const auto deadline = Clock::now() + drain_limit;
+    do {
+        Timer timer(main_, drain_pause);
         co_await timer.async_wait(use_task);
-        log(LogLevel::warn, "stopped with connections still open");
-    }
-    stop_all();
-}
-
-/// No session is left that could need one of the loops.
-void Server::stop_all() {
-    for (const auto& site : sites_) {
-        site->worker.context.stop();
+    } while (app_.underway > 0 && Clock::now() < deadline);
+    for (auto& context : contexts_) {
+        context.stop();
     }
 }
 
@@ -134,7 +122,7 @@ void Server::stop_all() {
 void serve(const Config& config) {
     // Never destroyed: a name lookup or a sum that still runs in a thread must not keep the
     // process, nor find its event loop gone.
-    auto* const server = new Server(config);  // NOLINT(cppcoreguidelines-owning-memory)
+    static auto* const server = new Server(config);  // NOLINT(cppcoreguidelines-owning-memory)
     server->run();
 }
 

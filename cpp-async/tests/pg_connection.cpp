@@ -14,30 +14,30 @@
 #include "standard_error.hpp"
 
 using namespace tandem;
+using namespace std::chrono_literals;
 
 namespace {
 
 /// A connection with what it needs.
 struct Fixture {
-    explicit Fixture(const std::string& url = test_database, bool prepare = true) : target(url) {
-        run_on(worker, open(prepare));
+    explicit Fixture(const std::string& url = test_database, bool prepare = true) {
+        run_on(context, open(*pg::parse_url(url), prepare));
     }
-    Task<void> open(bool prepare) {
-        connection = co_await pg::Connection::open(worker, target, prepare);
+    Task<void> open(pg::Options options, bool prepare) {
+        connection = co_await pg::Connection::open(options, prepare, Clock::now() + 2s);
     }
     Task<void> keep(Task<pg::Result> task) { result = co_await std::move(task); }
 
     pg::Result& command(const char* sql) {
-        run_on(worker, keep(connection->command(sql)));
+        run_on(context, keep(connection->command(sql)));
         return result;
     }
-    pg::Result& run(Query query, pg::Parameters parameters) {
-        run_on(worker, keep(connection->run(query, parameters)));
+    pg::Result& run(const Query& query, pg::Parameters parameters) {
+        run_on(context, keep(connection->run(query, parameters)));
         return result;
     }
 
-    Worker worker{0};
-    pg::Target target;
+    asio::io_context context{1};
     std::unique_ptr<pg::Connection> connection;
     pg::Result result;
 };
@@ -48,29 +48,25 @@ TEST_CASE("a statement is sent as it is prepared, or with its text") {
     create_tables();
     for (const bool prepare : {true, false}) {
         Fixture fixture(test_database, prepare);
-        CHECK(fixture.run(Query::steps, 1).size() == 1);
-        CHECK(fixture.run(Query::steps, 2).empty());
+        CHECK(fixture.run(queries::steps, {1}).size() == 1);
+        CHECK(fixture.run(queries::steps, {2}).empty());
     }
 }
 
-TEST_CASE("a plan or a statement that the server gave up is prepared again") {
+TEST_CASE("a plan that the server gave up ends the connection") {
     create_tables();
     Fixture fixture;
-    CHECK(fixture.run(Query::steps, 1).size() == 1);
+    fixture.run(queries::steps, {1});
     execute("alter table core_step alter column position type varchar");
-    CHECK(fixture.run(Query::steps, 1).size() == 1);
-    fixture.command("deallocate all");
-    CHECK(fixture.run(Query::steps, 1).size() == 1);
-    CHECK(fixture.connection->usable());
+    CHECK(is_outage([&] { fixture.run(queries::steps, {1}); }));
+    CHECK_FALSE(fixture.connection->usable());
 }
 
-TEST_CASE("in a transaction nothing is repeated") {
-    create_tables();
+TEST_CASE("a mistake in a statement is no outage, and the connection stays") {
     Fixture fixture;
-    fixture.run(Query::steps, 1);
-    execute("alter table core_step alter column position type varchar");
-    fixture.command("begin");
-    CHECK_THROWS_AS(fixture.run(Query::steps, 1), pg::Error);
+    CHECK_FALSE(is_outage([&] { fixture.command("select nothing"); }));
+    CHECK(fixture.connection->usable());
+    CHECK(is_outage([&] { fixture.command("select pg_terminate_backend(pg_backend_pid())"); }));
     CHECK_FALSE(fixture.connection->usable());
 }
 
@@ -96,7 +92,8 @@ TEST_CASE("a connection that the server ended leaves alone who has the number of
     // The lowest free numbers: one of them was libpq's.
     std::array<int, 2> pair{};
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) == 0);
-    auto& context = fixture.worker.context;
+    auto& context = fixture.context;
+    using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
     Descriptor one(context.get_executor(), pair[0]);
     Descriptor other(context.get_executor(), pair[1]);
     int woken = 0;
@@ -109,7 +106,7 @@ TEST_CASE("a connection that the server ended leaves alone who has the number of
         REQUIRE(write(end, "x", 1) == 1);
     }
     context.restart();
-    context.run_for(std::chrono::seconds(2));
+    context.run_for(2s);
     CHECK(woken == 2);
 }
 
@@ -121,6 +118,6 @@ TEST_CASE("a statement has two seconds, however often the server says something"
                                     "  raise notice '.'; perform pg_sleep(0.005);"
                                     " end loop; end $$"),
                     pg::Error);
-    CHECK(Clock::now() - began < std::chrono::seconds(4));
+    CHECK(Clock::now() - began < 4s);
     CHECK_FALSE(fixture.connection->usable());
 }

@@ -4,10 +4,7 @@ namespace tandem {
 
 Config read_config(const Environment& environment) {
     constexpr std::size_t most_threads = 100'000;
-    return {
-        read_settings(environment),
-        number<std::size_t>(environment, "THREADS", 4096, 1, most_threads),
-    };
+    return {read_settings(environment), number(environment, "THREADS", 4096, most_threads)};
 }
 
 }  // namespace tandem

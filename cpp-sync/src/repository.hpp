@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <variant>
 
 #include "config.hpp"
 #include "errors.hpp"
@@ -12,32 +11,29 @@
 
 namespace tandem {
 
-/// Which recipe is wanted: any, or the one of an id.
-struct AnyRecipe {};
-using Wanted = std::variant<AnyRecipe, std::int32_t>;
-
-/// Safe to use from several threads. Throws pg::Error where the database fails.
+/// For all threads. Throws pg::Error where the database fails.
 class Repository {
 public:
-    explicit Repository(const Config& config) : time_zone_(config.db_time_zone), pool_(config) {}
+    explicit Repository(const Config& config)
+        : time_zone_per_request_(config.db_time_zone_per_request), pool_(config) {}
 
-    /// A recipe that the owner of the session may see.
-    Expected<Recipe> recipe(std::string_view session_key, Wanted wanted);
+    /// A recipe that the owner of the session may see: any, or the one of an id.
+    Recipe random_recipe(std::string_view session_key);
+    Recipe recipe(std::string_view session_key, std::int32_t id);
 
     /// Stores a note and its event in one transaction.
-    Expected<NoteId> write_note(std::string_view session_key, std::int32_t recipe_id,
-                                std::string_view text);
+    NoteId write_note(std::string_view session_key, std::int32_t recipe_id, std::string_view text);
 
     /// Four reads, one after the other on one connection.
-    Expected<Dashboard> dashboard(std::string_view session_key);
+    Dashboard dashboard(std::string_view session_key);
 
     [[nodiscard]] PoolUse pool_use() const { return pool_.use(); }
+    void close() { pool_.close(); }
 
 private:
-    Expected<std::int32_t> session_user(pg::Connection& connection,
-                                        std::string_view session_key) const;
+    std::int32_t session_user(pg::Connection& connection, std::string_view session_key) const;
 
-    const TimeZone time_zone_;
+    const bool time_zone_per_request_;
     pg::Pool pool_;
 };
 

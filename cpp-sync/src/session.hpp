@@ -1,47 +1,53 @@
 // One HTTP connection, from its first request to its end.
 #pragma once
 
-#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <chrono>
 
-#include "exchange.hpp"
-#include "handlers.hpp"
+#include "app.hpp"
 #include "responses.hpp"
 #include "routes.hpp"
-#include "stream.hpp"
 
 namespace tandem {
 
-/// What all connections share.
-struct Service {
-    Handlers& handlers;
-    bool access_log;
-    const std::atomic<bool>& stopping;
-};
-
 class Session {
 public:
-    /// Takes over the socket.
-    Session(int socket, Service service);
+    Session(App& app, const Router<Handler>& router) : app_(app), router_(router) {}
+
+    /// To accept a connection with.
+    boost::asio::ip::tcp::socket& socket() { return stream_.socket(); }
 
     /// Answers requests, one after the other, until either side has had enough.
     void run();
 
-    /// Called by another thread once the server is stopping: ends a wait for the next request.
-    void end_if_idle();
-
 private:
-    bool serve_one();
-    bool read_head(Parser& parser);
-    Response answer(Parser& parser, ErrorCode& failure);
-    ErrorCode read_body(Parser& parser);
-    bool discard_body(Parser& parser);
-    bool send(Response& response, const Parser& parser);
+    using Parser = http::request_parser<http::string_body>;
 
-    Service service_;
-    Stream stream_;
+    /// Starts an operation of Beast and blocks until it has ended, or its time is over. Asio's own
+    /// blocking calls know no time limit, so each thread has an event loop for its one connection.
+    template <typename Start>
+    boost::system::error_code block(std::chrono::seconds limit, Start start) {
+        boost::system::error_code result;
+        stream_.expires_after(limit);
+        start([&result](boost::system::error_code error, std::size_t) { result = error; });
+        context_.restart();
+        context_.run();
+        return result;
+    }
+
+    Response answer(const Request& request);
+    boost::system::error_code read(Parser& parser, std::chrono::seconds limit);
+
+    App& app_;
+    const Router<Handler>& router_;
+    boost::asio::io_context context_{1};
+    boost::beast::tcp_stream stream_{context_};
     boost::beast::flat_buffer buffer_;  // also holds what follows in a pipeline
-    std::atomic<bool> idle_ = false;
 };
 
 }  // namespace tandem

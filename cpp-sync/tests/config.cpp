@@ -25,12 +25,12 @@ TEST_CASE("without variables the defaults hold, and so they do for empty ones") 
         CHECK(config.threads == 4096);
         CHECK(config.db_pool_max == 20);
         CHECK((config.db_persistent && config.db_prepare && !config.db_reset));
-        CHECK(config.db_time_zone == TimeZone::connection);
+        CHECK_FALSE(config.db_time_zone_per_request);
     }
 }
 
 TEST_CASE("the time zone may be left to each request") {
-    CHECK(read({{"DB_TIME_ZONE", "request"}}).db_time_zone == TimeZone::request);
+    CHECK(read({{"DB_TIME_ZONE", "request"}}).db_time_zone_per_request);
 }
 
 TEST_CASE("a bad value is one line that names the variable") {
@@ -40,9 +40,9 @@ TEST_CASE("a bad value is one line that names the variable") {
         {"PORT=80 ", "PORT must be a number from 1 to 65535"},
         {"THREADS=many", "THREADS must be a number from 1 to 100000"},
         {"DB_POOL_MAX=-1", "DB_POOL_MAX must be a number from 1 to 10000"},
-        {"DB_RESET=yes", "DB_RESET must be 0 or 1"},
-        {"DB_TIME_ZONE=UTC", "DB_TIME_ZONE must be connection or request"},
-        {"LOG_LEVEL=loud", "LOG_LEVEL must be debug, info, warn or error"},
+        {"DB_RESET=yes", "DB_RESET must be one of 0, 1"},
+        {"DB_TIME_ZONE=UTC", "DB_TIME_ZONE must be one of connection, request"},
+        {"LOG_LEVEL=loud", "LOG_LEVEL must be one of debug, info, warn, error"},
         {"DATABASE_URL=nonsense", "DATABASE_URL must be a postgresql:// URL"},
         {"DATABASE_URL=postgresql://x:secret@y/z?no=1", "DATABASE_URL must be a postgresql:// URL"},
     };

@@ -12,7 +12,7 @@ using namespace tandem;
 namespace {
 
 pg::Connection connect(const std::string& url = test_database, bool prepare = true) {
-    return {pg::options_of(url), prepare, pg::Clock::now() + std::chrono::seconds(2)};
+    return {*pg::parse_url(url), prepare, pg::Clock::now() + std::chrono::seconds(2)};
 }
 
 }  // namespace
@@ -21,29 +21,25 @@ TEST_CASE("a statement is sent as it is prepared, or with its text") {
     create_tables();
     for (const bool prepare : {true, false}) {
         auto connection = connect(test_database, prepare);
-        CHECK(connection.run(Query::steps, 1).size() == 1);
-        CHECK(connection.run(Query::steps, 2).empty());
+        CHECK(connection.run(queries::steps, {1}).size() == 1);
+        CHECK(connection.run(queries::steps, {2}).empty());
     }
 }
 
-TEST_CASE("a plan or a statement that the server gave up is prepared again") {
+TEST_CASE("a plan that the server gave up ends the connection") {
     create_tables();
     auto connection = connect();
-    CHECK(connection.run(Query::steps, 1).size() == 1);
+    connection.run(queries::steps, {1});
     execute("alter table core_step alter column position type varchar");
-    CHECK(connection.run(Query::steps, 1).size() == 1);
-    connection.command("deallocate all");
-    CHECK(connection.run(Query::steps, 1).size() == 1);
-    CHECK(connection.usable());
+    CHECK(is_outage([&] { connection.run(queries::steps, {1}); }));
+    CHECK_FALSE(connection.usable());
 }
 
-TEST_CASE("in a transaction nothing is repeated") {
-    create_tables();
+TEST_CASE("a mistake in a statement is no outage, and the connection stays") {
     auto connection = connect();
-    connection.run(Query::steps, 1);
-    execute("alter table core_step alter column position type varchar");
-    connection.command("begin");
-    CHECK_THROWS_AS(connection.run(Query::steps, 1), pg::Error);
+    CHECK_FALSE(is_outage([&] { connection.command("select nothing"); }));
+    CHECK(connection.usable());
+    CHECK(is_outage([&] { connection.command("select pg_terminate_backend(pg_backend_pid())"); }));
     CHECK_FALSE(connection.usable());
 }
 

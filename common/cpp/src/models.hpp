@@ -1,7 +1,7 @@
 // The canonical bodies: plain structs whose members are written in the order of their declaration.
+// Times are texts, in UTC with whole seconds: 2024-06-01T12:00:00Z.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,9 +12,6 @@
 #include <boost/describe/class.hpp>
 
 namespace tandem {
-
-/// Written in UTC with whole seconds: 2024-06-01T12:00:00Z.
-using Time = std::chrono::sys_seconds;
 
 /// What the pool has counted since the process started.
 struct PoolUse {
@@ -65,7 +62,7 @@ struct Reaction {
     std::int32_t id;
     std::string emoji;
     std::int32_t created_by_id;
-    Time created;
+    std::string created;
 };
 BOOST_DESCRIBE_STRUCT(Reaction, (), (id, emoji, created_by_id, created))
 
@@ -73,8 +70,8 @@ struct Note {
     std::string_view kind = "note";
     std::int32_t id;
     std::string text;
-    Time created;
-    Time modified;
+    std::string created;
+    std::string modified;
     Person created_by;
     std::optional<Person> last_modified_by;
     std::vector<Reaction> reactions;
@@ -87,7 +84,7 @@ struct Event {
     std::int32_t id;
     std::string action;
     std::optional<std::int32_t> created_by_id;
-    Time created;
+    std::string created;
 };
 BOOST_DESCRIBE_STRUCT(Event, (), (kind, id, action, created_by_id, created))
 
@@ -99,9 +96,9 @@ struct Recipe {
     std::string time;
     std::string servings;
     std::int32_t edits;
-    Time created;
-    Time modified;
-    std::optional<Time> archived_at;
+    std::string created;
+    std::string modified;
+    std::optional<std::string> archived_at;
     std::vector<std::string> tags;
     Owner owner;
     std::vector<std::variant<Ingredient, Section>> ingredients;  // then the sections
@@ -112,6 +109,12 @@ BOOST_DESCRIBE_STRUCT(Recipe, (),
                       (id, name, author, source, time, servings, edits, created, modified,
                        archived_at, tags, owner, ingredients, steps, timeline))
 
+/// What a client sends.
+struct NewNote {
+    std::string text;
+};
+BOOST_DESCRIBE_STRUCT(NewNote, (), (text))
+
 struct NoteId {
     std::int32_t id;
 };
@@ -120,7 +123,7 @@ BOOST_DESCRIBE_STRUCT(NoteId, (), (id))
 struct DashboardRecipe {
     std::int32_t id;
     std::string name;
-    Time modified;
+    std::string modified;
 };
 BOOST_DESCRIBE_STRUCT(DashboardRecipe, (), (id, name, modified))
 
@@ -135,7 +138,7 @@ struct DashboardNote {
     std::int32_t id;
     std::int32_t recipe_id;
     std::string text;
-    Time created;
+    std::string created;
 };
 BOOST_DESCRIBE_STRUCT(DashboardNote, (), (id, recipe_id, text, created))
 
@@ -143,7 +146,7 @@ struct DashboardEvent {
     std::int32_t id;
     std::int32_t recipe_id;
     std::string action;
-    Time created;
+    std::string created;
 };
 BOOST_DESCRIBE_STRUCT(DashboardEvent, (), (id, recipe_id, action, created))
 

@@ -4,15 +4,11 @@
 
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 
 #include "log.hpp"
-#include "settings.hpp"
 
 namespace tandem {
 namespace {
-
-constexpr int bad_configuration = 2;
 
 /// The soft limit is low for the sake of old programs that use select().
 void raise_open_file_limit() {
@@ -23,16 +19,20 @@ void raise_open_file_limit() {
     }
 }
 
+/// Names are looked up without a time limit, and the resolver's own is 5 s twice.
+void limit_name_lookups() {
+    constexpr int keep_the_users = 0;
+    ::setenv("RES_OPTIONS", "timeout:1 attempts:1", keep_the_users);
+}
+
 }  // namespace
 
 int run_process(const std::function<void()>& serve) {
     try {
         raise_open_file_limit();
+        limit_name_lookups();
         serve();
         return EXIT_SUCCESS;
-    } catch (const ConfigError& error) {
-        std::cerr << error.what() << '\n';
-        return bad_configuration;
     } catch (const std::exception& error) {
         log(LogLevel::error, error.what());
         return EXIT_FAILURE;

@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-/// Raises the limit of open files, serves, and makes of what that throws a line and a status.
+/// Prepares the process, serves, and makes of what that throws a line and a status.
 int run_process(const std::function<void()>& serve);
 
 }  // namespace tandem

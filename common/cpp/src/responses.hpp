@@ -1,34 +1,56 @@
 // Answers as Beast messages, ready to be sent.
 #pragma once
 
+#include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "errors.hpp"
 
 namespace tandem {
 
-using Response = boost::beast::http::response<boost::beast::http::string_body>;
+namespace http = boost::beast::http;
 
-Response json_response(std::string body,
-                       boost::beast::http::status status = boost::beast::http::status::ok);
-Response text_response(std::string body);
-Response html_response(std::string_view body);
+using Request = http::request<http::string_body>;
+using Response = http::response<http::string_body>;
 
-/// The status and `{"error":"..."}`; `Allow` where it belongs.
-Response error_response(const Refusal& refusal);
+Response make_response(http::status status, std::string_view type, std::string body);
 
-/// The same for what failed, in the database as a rule: 503 here, the cause in the log.
-Response unavailable_response(const std::exception& error);
+inline Response text_response(std::string body) {
+    return make_response(http::status::ok, "text/plain; charset=utf-8", std::move(body));
+}
 
-/// 431, for a head that is too long. The contract leaves its body free.
-Response head_too_large_response();
+inline Response html_response(std::string_view body) {
+    return make_response(http::status::ok, "text/html; charset=utf-8", std::string(body));
+}
 
-/// What depends on the request and on the connection: version, keep-alive, `Date`, the length.
-void finish(Response& response, unsigned version, bool keep_alive);
+/// A described struct as JSON: its members in the order of their declaration.
+template <typename T>
+Response json_response(const T& value, http::status status = http::status::ok) {
+    return make_response(status, "application/json", boost::json::serialize(value));
+}
+
+/// The status and `{"error":"..."}`.
+Response error_response(Reason reason);
+
+/// The answer to what was thrown: a refusal; or with a line in the log 503 if the database is away
+/// or too busy, and 500 for a bug.
+Response failure_response(const std::exception& error);
+
+/// The answer to what could not be read; nothing where the client has gone or said nothing.
+std::optional<Response> unreadable_response(const boost::system::error_code& error);
+
+/// Sets what depends on the request and on the connection: version, keep-alive, date, length.
+void finish(Response& response, const Request& request, bool keep_alive);
+
+/// Writes a line on standard output.
+void log_access(const Request& request, const Response& response,
+                std::chrono::steady_clock::duration took);
 
 }  // namespace tandem

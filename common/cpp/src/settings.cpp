@@ -1,39 +1,29 @@
 #include "settings.hpp"
 
-#include <libpq-fe.h>
-
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
-#include <memory>
+#include <format>
 
 namespace tandem {
 namespace {
 
-constexpr auto default_database_url = "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable";
+std::string value_of(const Environment& environment, const char* name, std::string fallback) {
+    auto value = environment(name);
+    return value && !value->empty() ? *std::move(value) : std::move(fallback);
+}
 
-constexpr std::array<std::pair<const char*, LogLevel>, 4> log_levels{{
-    {"debug", LogLevel::debug},
-    {"info", LogLevel::info},
-    {"warn", LogLevel::warn},
-    {"error", LogLevel::error},
-}};
+bool is_on(const Environment& environment, const char* name, const char* fallback) {
+    return choice(environment, name, fallback, {"0", "1"}) == 1;
+}
 
-constexpr std::array<std::pair<const char*, TimeZone>, 2> time_zones{{
-    {"connection", TimeZone::connection},
-    {"request", TimeZone::request},
-}};
-
-constexpr std::array<std::pair<const char*, bool>, 2> switches{{{"0", false}, {"1", true}}};
-
-/// libpq itself says whether it can read the URL; it does not connect yet.
-std::string database_url(const Environment& environment) {
-    auto url = value_of(environment, "DATABASE_URL", default_database_url);
-    const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
-        PQconninfoParse(url.c_str(), nullptr), &PQconninfoFree);
-    const bool is_url = url.starts_with("postgresql://") || url.starts_with("postgres://");
-    if (!is_url || !options) {
+pg::Options database(const Environment& environment) {
+    constexpr auto fallback = "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable";
+    auto options = pg::parse_url(value_of(environment, "DATABASE_URL", fallback));
+    if (!options) {
         throw ConfigError("DATABASE_URL must be a postgresql:// URL");
     }
-    return url;
+    return *std::move(options);
 }
 
 }  // namespace
@@ -43,24 +33,46 @@ std::optional<std::string> process_environment(const char* name) {
     return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
 }
 
-std::string value_of(const Environment& environment, const char* name, std::string fallback) {
-    auto value = environment(name);
-    return value && !value->empty() ? *std::move(value) : std::move(fallback);
+std::size_t number(const Environment& environment, const char* name, std::size_t fallback,
+                   std::size_t most) {
+    const auto text = value_of(environment, name, std::to_string(fallback));
+    std::size_t parsed = 0;
+    const auto* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+    if (error != std::errc{} || stop != end || parsed < 1 || parsed > most) {
+        throw ConfigError(std::format("{} must be a number from 1 to {}", name, most));
+    }
+    return parsed;
+}
+
+std::size_t choice(const Environment& environment, const char* name, const char* fallback,
+                   std::initializer_list<std::string_view> values) {
+    const auto* const found = std::ranges::find(values, value_of(environment, name, fallback));
+    if (found != values.end()) {
+        return static_cast<std::size_t>(found - values.begin());
+    }
+    std::string names;
+    for (const auto value : values) {
+        names += names.empty() ? value : std::format(", {}", value);
+    }
+    throw ConfigError(std::format("{} must be one of {}", name, names));
 }
 
 Settings read_settings(const Environment& environment) {
-    constexpr std::uint16_t last_port = 65'535;
+    constexpr std::size_t last_port = 65'535;
     constexpr std::size_t most_connections = 10'000;
     return Settings{
-        .port = number<std::uint16_t>(environment, "PORT", 8080, 1, last_port),
-        .database_url = database_url(environment),
-        .log_level = choice(environment, "LOG_LEVEL", "warn", log_levels),
-        .db_pool_max = number<std::size_t>(environment, "DB_POOL_MAX", 20, 1, most_connections),
-        .db_persistent = choice(environment, "DB_PERSISTENT", "1", switches),
-        .db_prepare = choice(environment, "DB_PREPARE", "1", switches),
-        .db_reset = choice(environment, "DB_RESET", "0", switches),
-        .db_time_zone = choice(environment, "DB_TIME_ZONE", "connection", time_zones),
-        .access_log = choice(environment, "ACCESS_LOG", "0", switches),
+        .port = static_cast<std::uint16_t>(number(environment, "PORT", 8080, last_port)),
+        .database = database(environment),
+        .log_level = static_cast<LogLevel>(
+            choice(environment, "LOG_LEVEL", "warn", {"debug", "info", "warn", "error"})),
+        .db_pool_max = number(environment, "DB_POOL_MAX", 20, most_connections),
+        .db_persistent = is_on(environment, "DB_PERSISTENT", "1"),
+        .db_prepare = is_on(environment, "DB_PREPARE", "1"),
+        .db_reset = is_on(environment, "DB_RESET", "0"),
+        .db_time_zone_per_request =
+            choice(environment, "DB_TIME_ZONE", "connection", {"connection", "request"}) == 1,
+        .access_log = is_on(environment, "ACCESS_LOG", "0"),
     };
 }
 

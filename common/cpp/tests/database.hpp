@@ -10,6 +10,7 @@
 #include <string>
 
 #include "config.hpp"
+#include "pg/result.hpp"
 
 inline constexpr auto test_database = "postgresql://";
 
@@ -20,6 +21,20 @@ inline tandem::Config configured(std::map<std::string, std::string> variables) {
         const auto found = variables.find(name);
         return found == variables.end() ? std::nullopt : std::optional(found->second);
     });
+}
+
+/// What it throws: an outage, or else a bug.
+template <typename Function>
+bool is_outage(Function function) {
+    try {
+        function();
+    } catch (const tandem::pg::Unavailable&) {
+        return true;
+    } catch (const tandem::pg::Error&) {
+        return false;
+    }
+    FAIL("nothing was thrown");
+    return false;
 }
 
 /// Runs SQL on a connection of its own.

@@ -16,11 +16,9 @@ TEST_CASE("integers are in network order") {
 }
 
 TEST_CASE("moments are microseconds since 2000, cut to seconds") {
-    using namespace std::chrono;
-    constexpr sys_seconds epoch = sys_days{year{2000} / 1 / 1};
-    CHECK(decode_timestamptz("\0\0\0\0\0\0\0\0"sv) == epoch);
-    CHECK(decode_timestamptz("\0\0\0\0\0\x1e\x84\x7f"sv) == epoch + 1s);  // 1.999999 s
-    CHECK(decode_timestamptz("\xff\xff\xff\xff\xff\xff\xff\xff"sv) == epoch - 1s);
+    CHECK(decode_timestamptz("\0\0\0\0\0\0\0\0"sv) == "2000-01-01T00:00:00Z");
+    CHECK(decode_timestamptz("\0\0\0\0\0\x1e\x84\x7f"sv) == "2000-01-01T00:00:01Z");  // 1.999999 s
+    CHECK(decode_timestamptz("\xff\xff\xff\xff\xff\xff\xff\xff"sv) == "1999-12-31T23:59:59Z");
     CHECK_THROWS_AS(decode_timestamptz("\0\0\0\0"sv), Error);
 }
 

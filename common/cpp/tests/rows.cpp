@@ -16,13 +16,18 @@ namespace {
 /// What the server would have sent: one value per column, nothing for null.
 using Values = std::vector<std::optional<std::string>>;
 
+const auto moment = "\0\0\0\0\0\0\0\0"s;
+
 pg::Result result(const std::vector<Values>& rows) {
     auto* const made = PQmakeEmptyPGresult(nullptr, PGRES_TUPLES_OK);
     std::vector<PGresAttDesc> columns(rows.at(0).size());
-    for (auto& column : columns) {
-        column = {};
-        column.name = const_cast<char*>("column");
-        column.format = 1;
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+        constexpr Oid text = 25;
+        constexpr Oid timestamptz = 1184;
+        columns[column] = {};
+        columns[column].name = const_cast<char*>("column");
+        columns[column].format = 1;
+        columns[column].typid = rows[0][column] == moment ? timestamptz : text;
     }
     REQUIRE(PQsetResultAttrs(made, static_cast<int>(columns.size()), columns.data()) == 1);
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -39,8 +44,6 @@ pg::Result result(const std::vector<Values>& rows) {
 std::string int4(char value) {
     return "\0\0\0"s + value;
 }
-
-const auto moment = "\0\0\0\0\0\0\0\0"s;
 
 }  // namespace
 

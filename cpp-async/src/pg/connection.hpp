@@ -1,24 +1,23 @@
 // A connection to PostgreSQL whose user waits as a coroutine.
 #pragma once
 
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <memory>
 #include <optional>
 
 #include "async.hpp"
 #include "pg/protocol.hpp"
-#include "pg/target.hpp"
-#include "watchdog.hpp"
-#include "worker.hpp"
 
 namespace tandem::pg {
 
 /// Every member function may throw Error; the connection is then to be looked at with `usable`.
-class Connection final : public Watched {
+class Connection {
 public:
-    static Task<std::unique_ptr<Connection>> open(Worker& worker, Target& target, bool prepare);
+    static Task<std::unique_ptr<Connection>> open(Options options, bool prepare,
+                                                  Clock::time_point deadline);
 
     /// One statement; the texts among the parameters stay with the caller.
-    Task<Result> run(Query query, Parameters parameters);
+    Task<Result> run(const Query& query, Parameters parameters);
 
     /// `begin`, `commit` and their like.
     Task<Result> command(const char* sql);
@@ -26,31 +25,25 @@ public:
     /// Forgets all that the session holds, prepared statements too.
     Task<void> reset();
 
-    /// Moves to the thread that is going to use it.
-    void attach(Worker& worker);
-    /// Between two users nobody watches it.
-    void detach() { unlink(); }
-    [[nodiscard]] Worker& worker() const { return *worker_; }
+    /// Moves to the event loop of who is going to use it.
+    void move_to(const Executor& executor);
+    Executor executor() { return socket_->get_executor(); }
 
     [[nodiscard]] bool usable() const { return protocol_.usable(); }
     [[nodiscard]] bool stale() const { return protocol_.stale(); }
     [[nodiscard]] Clock::duration age() const { return protocol_.age(); }
 
 private:
-    Connection(Worker& worker, bool prepare);
+    using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
 
-    void expire() override;
-    Task<void> connect(Target& target);
-    void take_socket();
+    explicit Connection(bool prepare) : protocol_(prepare) {}
+
+    void take_socket(const Executor& executor);
     Task<Result> answer();
-    Task<void> wait(Wants what);
-    Task<void> wait_for_either();
+    Task<void> wait(Wants what, Clock::time_point deadline);
 
-    Worker* worker_;
     Protocol protocol_;
-    // A duplicate of libpq's.
-    std::optional<Descriptor> socket_;
-    std::optional<Resolver> resolver_;
+    std::optional<Descriptor> socket_;  // a duplicate of libpq's
 };
 
 }  // namespace tandem::pg

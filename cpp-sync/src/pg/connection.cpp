@@ -1,28 +1,11 @@
 #include "pg/connection.hpp"
 
-#include <poll.h>
-
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include "pg/limits.hpp"
 
 namespace tandem::pg {
-namespace {
-
-short events(Wants what) {
-    switch (what) {
-        case Wants::read:
-            return POLLIN;
-        case Wants::write:
-            return POLLOUT;
-        default:
-            return POLLIN | POLLOUT;
-    }
-}
-
-}  // namespace
 
 Connection::Connection(const Options& options, bool prepare, Clock::time_point deadline)
     : protocol_(prepare) {
@@ -33,7 +16,7 @@ Connection::Connection(const Options& options, bool prepare, Clock::time_point d
     }
 }
 
-Result Connection::run(Query query, const Parameters& parameters) {
+Result Connection::run(const Query& query, const Parameters& parameters) {
     protocol_.start(query, parameters);
     return answer();
 }
@@ -57,20 +40,17 @@ Result Connection::answer() {
 }
 
 void Connection::wait(Wants what, Clock::time_point deadline) const {
-    pollfd watched{.fd = protocol_.socket(), .events = events(what), .revents = 0};
-    for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-        const auto limit = std::max<std::chrono::milliseconds::rep>(left.count(), 0);
-        const int ready = ::poll(&watched, 1, static_cast<int>(limit));
-        if (ready > 0) {
-            return;
-        }
-        if (ready == 0) {
-            throw Error("no answer in time");
-        }
-        if (errno != EINTR) {
-            throw Error(std::system_category().message(errno));
-        }
+    const auto left = std::chrono::ceil<std::chrono::microseconds>(deadline - Clock::now());
+    const auto end = PQgetCurrentTimeUSec() + left.count();
+    int ready = 0;
+    do {
+        ready = left.count() <= 0 ? 0
+                                  : PQsocketPoll(protocol_.socket(), what != Wants::write,
+                                                 what != Wants::read, end);
+    } while (ready < 0 && errno == EINTR);
+    if (ready <= 0) {
+        throw Unavailable(ready == 0 ? "no answer in time"
+                                     : std::generic_category().message(errno));
     }
 }
 

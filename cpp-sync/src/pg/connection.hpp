@@ -16,7 +16,7 @@ public:
     Connection(const Options& options, bool prepare, Clock::time_point deadline);
 
     /// One statement.
-    Result run(Query query, const Parameters& parameters);
+    Result run(const Query& query, const Parameters& parameters);
 
     /// `begin`, `commit` and their like.
     Result command(const char* sql);

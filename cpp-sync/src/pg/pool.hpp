@@ -3,7 +3,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstddef>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -18,47 +17,36 @@ namespace tandem::pg {
 
 class Pool {
 public:
-    /// A connection, and the right to have one, until the end of its life.
-    class Lease {
-    public:
-        explicit Lease(Pool& pool) : pool_(&pool) {}
-        Lease(Lease&& other) noexcept
-            : pool_(std::exchange(other.pool_, nullptr)),
-              connection_(std::move(other.connection_)) {}
-        Lease& operator=(Lease&&) = delete;
-        ~Lease() {
-            if (pool_ != nullptr) {
-                pool_->release(std::move(connection_));
-            }
+    struct GiveBack {
+        void operator()(Connection* connection) const {
+            pool->give_back(std::unique_ptr<Connection>(connection));
         }
-
-        Connection& operator*() const { return *connection_; }
-        Connection* operator->() const { return connection_.get(); }
-
-    private:
-        friend class Pool;
-        Pool* pool_;
-        std::unique_ptr<Connection> connection_;
+        Pool* pool;
     };
+    /// A connection, and the right to have one, until the end of its life.
+    using Lease = std::unique_ptr<Connection, GiveBack>;
 
     /// Opens nothing yet: the server starts, and answers, without a database.
     explicit Pool(const Config& config);
 
-    /// Waits 1.5 s at the most, for its turn and for a new connection together. Throws Error.
+    /// Waits 1.5 s at the most, for its turn and for a new connection together. Throws Unavailable.
     Lease acquire();
 
     [[nodiscard]] PoolUse use() const { return counts_.read(); }
+
+    /// Takes leave of the server, with the connections that are idle.
+    void close();
 
 private:
     struct Waiter {
         std::condition_variable ready;
         bool served = false;
+        std::unique_ptr<Connection> connection;
     };
 
-    void wait_for_turn(Clock::time_point deadline);
-    std::unique_ptr<Connection> take_idle();
-    void release(std::unique_ptr<Connection> connection) noexcept;
-    bool may_keep(Connection& connection) const noexcept;
+    std::unique_ptr<Connection> take(Clock::time_point deadline);
+    void give_back(std::unique_ptr<Connection> connection) noexcept;
+    bool may_keep(Connection& connection) const;
 
     const Options options_;
     const bool persistent_;
@@ -66,9 +54,9 @@ private:
     const bool reset_;
     Counts counts_;
     std::mutex mutex_;
-    std::size_t free_;  // how many more may have a connection now
+    // The places that are free. In each is a connection, or nothing where none has been opened.
+    std::vector<std::unique_ptr<Connection>> places_;
     std::list<Waiter*> waiters_;
-    std::vector<std::unique_ptr<Connection>> idle_;
 };
 
 }  // namespace tandem::pg

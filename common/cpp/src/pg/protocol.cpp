@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <format>
 #include <utility>
@@ -25,9 +26,19 @@ void log_notice(void* /*unused*/, const char* message) {
     log(LogLevel::info, "database: " + one_line(message));
 }
 
+/// Of an error of the server; "" where libpq itself lost the connection.
 std::string_view sqlstate_of(const Result& result) {
     const auto* const sqlstate = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
     return sqlstate == nullptr ? "" : sqlstate;
+}
+
+/// Tells an outage from a bug by the classes of
+/// https://www.postgresql.org/docs/17/errcodes-appendix.html: connection (and PgBouncer's own
+/// errors), no such database, resources, operator; 0A and 26 are statements that were prepared
+/// before the tables changed.
+bool is_outage(std::string_view sqlstate) {
+    constexpr std::array<std::string_view, 6> classes{"08", "0A", "26", "3D", "53", "57"};
+    return sqlstate.empty() || std::ranges::contains(classes, sqlstate.substr(0, 2));
 }
 
 bool succeeded(const Result& result) {
@@ -35,23 +46,20 @@ bool succeeded(const Result& result) {
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
 }
 
-std::vector<const char*> pointers(const std::vector<std::string>& texts) {
-    std::vector<const char*> list;
-    list.reserve(texts.size() + 1);
-    for (const auto& text : texts) {
-        list.push_back(text.c_str());
-    }
-    list.push_back(nullptr);
-    return list;
-}
-
 }  // namespace
 
 Wants Protocol::connect(const Options& options) {
-    connection_.reset(
-        PQconnectStartParams(pointers(options.names).data(), pointers(options.values).data(), 0));
+    std::vector<const char*> names;
+    std::vector<const char*> values;
+    for (const auto& [name, value] : options) {
+        names.push_back(name.c_str());
+        values.push_back(value.c_str());
+    }
+    names.push_back(nullptr);
+    values.push_back(nullptr);
+    connection_.reset(PQconnectStartParams(names.data(), values.data(), 0));
     if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) {
-        throw error("cannot connect");
+        throw lost("cannot connect");
     }
     PQsetNoticeProcessor(connection_.get(), log_notice, nullptr);
     return Wants::write;
@@ -67,19 +75,18 @@ Wants Protocol::go_on_connecting() {
         case PGRES_POLLING_WRITING:
             return Wants::write;
         default:
-            throw error("cannot connect");
+            throw lost("cannot connect");
     }
 }
 
-void Protocol::start(Query query, const Parameters& parameters) {
-    query_ = query;
+void Protocol::start(const Query& query, const Parameters& parameters) {
+    query_ = &query;
     parameters_ = parameters;
-    repeated_ = false;
     next_of_query();
 }
 
 void Protocol::start(const char* command) {
-    step_ = Step::commanding;
+    preparing_ = false;
     sent(PQsendQuery(connection_.get(), command));
 }
 
@@ -87,32 +94,36 @@ void Protocol::start(const char* command) {
 void Protocol::next_of_query() {
     constexpr int binary = 1;
     auto* const connection = connection_.get();
-    const auto& [name, sql, types] = statement(query_);
-    if (prepare_ && !prepared_[static_cast<std::size_t>(query_)]) {
-        step_ = Step::preparing;
-        sent(PQsendPrepare(connection, name_of(query_).c_str(), sql, static_cast<int>(types.size()),
-                           types.data()));
+    const auto& [name, sql, types] = *query_;
+    if (prepare_ && !prepared_.contains(query_)) {
+        preparing_ = true;
+        sent(PQsendPrepare(connection, name, sql, static_cast<int>(types.size()), types.data()));
         return;
     }
-    step_ = Step::executing;
-    const auto values = parameters_.values();
-    sent(prepare_
-             ? PQsendQueryPrepared(connection, name_of(query_).c_str(), parameters_.size(),
-                                   values.data(), parameters_.lengths(), Parameters::formats(),
-                                   binary)
-             : PQsendQueryParams(connection, sql, parameters_.size(), types.data(), values.data(),
-                                 parameters_.lengths(), Parameters::formats(), binary));
+    preparing_ = false;
+    std::vector<const char*> values;
+    std::vector<int> lengths;
+    for (const auto& parameter : parameters_) {
+        values.push_back(parameter.bytes.data());
+        lengths.push_back(static_cast<int>(parameter.bytes.size()));
+    }
+    const std::vector<int> formats(values.size(), binary);
+    const auto count = static_cast<int>(values.size());
+    sent(prepare_ ? PQsendQueryPrepared(connection, name, count, values.data(), lengths.data(),
+                                        formats.data(), binary)
+                  : PQsendQueryParams(connection, sql, count, types.data(), values.data(),
+                                      lengths.data(), formats.data(), binary));
 }
 
 Wants Protocol::advance() {
     auto* const connection = connection_.get();
     if (std::exchange(waited_, false) && PQconsumeInput(connection) != 1) {
-        throw error("connection lost");
+        throw lost("connection lost");
     }
     for (;;) {
         const int left = PQflush(connection);
         if (left < 0) {
-            throw error("cannot send");
+            throw lost("cannot send");
         }
         if (left > 0 || PQisBusy(connection) != 0) {
             waited_ = true;
@@ -121,50 +132,32 @@ Wants Protocol::advance() {
         }
         if (auto* const next = PQgetResult(connection)) {
             result_ = Result(next);
-        } else if (!next_step()) {
+        } else if (std::exchange(preparing_, false) && succeeded(result_)) {
+            prepared_.insert(query_);
+            next_of_query();
+        } else {
             return Wants::nothing;
         }
     }
 }
 
-/// The server is ready for the next statement. False if that was the last one.
-bool Protocol::next_step() {
-    if (step_ == Step::preparing && succeeded(result_)) {
-        prepared_.set(static_cast<std::size_t>(query_));
-        next_of_query();
-        return true;
-    }
-    if (step_ == Step::executing && may_repeat()) {
-        // The database was replaced, or its tables were. What is left of the old statements keeps
-        // their names, so the new ones get others.
-        prepared_.reset();
-        ++generation_;
-        repeated_ = true;
-        next_of_query();
-        return true;
-    }
-    return false;
-}
-
-/// "Prepared statement does not exist", "cached plan must not change result type". In a transaction
-/// nothing can be repeated but the whole.
-bool Protocol::may_repeat() const {
-    const auto sqlstate = sqlstate_of(result_);
-    return prepare_ && !repeated_ && (sqlstate == "26000" || sqlstate == "0A000") &&
-           PQtransactionStatus(connection_.get()) == PQTRANS_IDLE;
-}
-
 Result Protocol::take() {
     auto result = std::exchange(result_, {});
-    if (!succeeded(result)) {
-        throw Error(std::format("{} {}", one_line(PQresultErrorMessage(result.get())),
-                                sqlstate_of(result)));
+    if (succeeded(result)) {
+        return result;
     }
-    return result;
+    const auto sqlstate = sqlstate_of(result);
+    const auto message =
+        std::format("{} {}", one_line(PQresultErrorMessage(result.get())), sqlstate);
+    if (is_outage(sqlstate)) {
+        usable_ = false;
+        throw Unavailable(message);
+    }
+    throw Error(message);
 }
 
 bool Protocol::usable() const {
-    return PQstatus(connection_.get()) == CONNECTION_OK &&
+    return usable_ && PQstatus(connection_.get()) == CONNECTION_OK &&
            PQtransactionStatus(connection_.get()) == PQTRANS_IDLE;
 }
 
@@ -176,17 +169,12 @@ bool Protocol::stale() const {
 
 void Protocol::sent(int ok) const {
     if (ok != 1) {
-        throw error("cannot send");
+        throw lost("cannot send");
     }
 }
 
-Error Protocol::error(std::string_view what) const {
-    return Error(std::format("{}: {}", what, one_line(PQerrorMessage(connection_.get()))));
-}
-
-std::string Protocol::name_of(Query query) const {
-    const auto* const name = statement(query).name;
-    return generation_ == 0 ? name : std::format("{}_{}", name, generation_);
+Unavailable Protocol::lost(std::string_view what) const {
+    return Unavailable(std::format("{}: {}", what, one_line(PQerrorMessage(connection_.get()))));
 }
 
 }  // namespace tandem::pg

@@ -1,13 +1,13 @@
-// A connection to PostgreSQL but for the waiting: libpq without blocking, what is prepared on it,
-// and what to do about a plan that the server gave up. Its owner waits, with a thread or a
-// coroutine: https://www.postgresql.org/docs/17/libpq-async.html
+// A connection to PostgreSQL but for the waiting: libpq without blocking, and what is prepared on
+// it. Its owner waits, with a thread or a coroutine:
+// https://www.postgresql.org/docs/17/libpq-async.html
 #pragma once
 
 #include <libpq-fe.h>
 
-#include <bitset>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] int socket() const { return PQsocket(connection_.get()); }
 
     /// Sends one statement or command; `advance` until it wants nothing, then `take`.
-    void start(Query query, const Parameters& parameters);
+    void start(const Query& query, const Parameters& parameters);
     void start(const char* command);
 
     /// Sends what is left to send and takes in what has come.
@@ -45,9 +45,10 @@ public:
     Result take();
 
     /// After DISCARD ALL.
-    void forget_prepared() { prepared_.reset(); }
+    void forget_prepared() { prepared_.clear(); }
 
-    /// Neither broken nor in the middle of something.
+    /// Neither broken nor in the middle of something, nor told of an outage, such as a plan that
+    /// the server gave up when the tables changed.
     [[nodiscard]] bool usable() const;
     /// Whether the server closed it, or sent what nobody asked for, while it was idle.
     [[nodiscard]] bool stale() const;
@@ -56,14 +57,9 @@ public:
     }
 
 private:
-    enum class Step { commanding, preparing, executing };
-
     void next_of_query();
-    bool next_step();
-    [[nodiscard]] bool may_repeat() const;
     void sent(int ok) const;
-    [[nodiscard]] Error error(std::string_view what) const;
-    [[nodiscard]] std::string name_of(Query query) const;
+    [[nodiscard]] Unavailable lost(std::string_view what) const;
 
     struct Finish {
         void operator()(PGconn* connection) const { PQfinish(connection); }
@@ -72,15 +68,14 @@ private:
     std::unique_ptr<PGconn, Finish> connection_;
     std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
     bool prepare_;
-    std::bitset<query_count> prepared_;
-    int generation_ = 0;
+    std::set<const Query*> prepared_;
+    bool usable_ = true;
 
     // Of what was started last.
-    Step step_ = Step::commanding;
-    Query query_{};
+    const Query* query_ = nullptr;
     Parameters parameters_;
     Result result_;
-    bool repeated_ = false;
+    bool preparing_ = false;
     bool waited_ = false;
 };
 

@@ -3,7 +3,6 @@
 
 #include <libpq-fe.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,16 +13,20 @@
 
 namespace tandem::pg {
 
-using Time = std::chrono::sys_seconds;
-
-/// The database is away, did not answer in time, or answered what cannot be understood.
+/// The server refused a statement, or answered what cannot be understood: a bug.
 class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// The database is away or too busy, or did not answer in time.
+class Unavailable : public Error {
+    using Error::Error;
+};
+
 /// Decoders of the binary format; they throw Error when the bytes are not such a value.
 std::int32_t decode_int4(std::string_view bytes);
-Time decode_timestamptz(std::string_view bytes);
+/// RFC 3339 in UTC, cut to seconds.
+std::string decode_timestamptz(std::string_view bytes);
 std::vector<std::string> decode_text_array(std::string_view bytes);
 
 /// A row of a result in binary format. Valid as long as the result.
@@ -33,15 +36,11 @@ public:
 
     [[nodiscard]] bool is_null(int column) const { return PQgetisnull(result_, row_, column) != 0; }
     [[nodiscard]] std::int32_t int4(int column) const { return decode_int4(bytes(column)); }
-    [[nodiscard]] std::string text(int column) const { return std::string{bytes(column)}; }
-    [[nodiscard]] Time timestamptz(int column) const { return decode_timestamptz(bytes(column)); }
+    /// Also a time, in RFC 3339.
+    [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] std::vector<std::string> text_array(int column) const {
         return decode_text_array(bytes(column));
     }
-
-    [[nodiscard]] std::optional<std::int32_t> optional_int4(int column) const;
-    [[nodiscard]] std::optional<std::string> optional_text(int column) const;
-    [[nodiscard]] std::optional<Time> optional_timestamptz(int column) const;
 
 private:
     [[nodiscard]] std::string_view bytes(int column) const;
@@ -65,7 +64,7 @@ public:
     [[nodiscard]] std::string_view command() const { return PQcmdStatus(result_.get()); }
 
     /// The rows, each made into a model.
-    template <class Function>
+    template <typename Function>
     [[nodiscard]] auto map(Function make) const {
         std::vector<decltype(make(Row{nullptr, 0}))> models;
         models.reserve(static_cast<std::size_t>(size()));

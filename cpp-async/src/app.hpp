@@ -1,0 +1,28 @@
+// What all requests share.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+
+#include "async.hpp"
+#include "config.hpp"
+#include "repository.hpp"
+#include "users.hpp"
+
+namespace tandem {
+
+struct App {
+    App(const Config& config, const Executor& executor)
+        : config(config),
+          repository(config, executor),
+          offload(config.offload == Offload::none ? 0 : config.threads) {}
+
+    const Config config;
+    Repository repository;
+    Users users;
+    asio::thread_pool offload;
+    std::atomic<int> underway = 0;  // requests that are being answered
+    std::atomic<bool> stopping = false;
+};
+
+}  // namespace tandem

@@ -1,0 +1,36 @@
+// The paths, and the handlers behind them.
+#pragma once
+
+#include <string_view>
+
+#include "app.hpp"
+#include "async.hpp"
+#include "responses.hpp"
+#include "router.hpp"
+
+namespace tandem {
+
+/// `id` is what stands for `{id}` in the path. What a handler throws is 503 or 500.
+using Handler = Task<Response> (*)(App& app, const Request& request, std::string_view id);
+
+/// `tells_pool`: whether there is a pool that counts, and with it its path.
+Router<Handler> routes(bool tells_pool);
+
+// recipes.cpp
+Task<Response> random_recipe(App& app, const Request& request, std::string_view id);
+Task<Response> recipe(App& app, const Request& request, std::string_view id);
+Task<Response> write_note(App& app, const Request& request, std::string_view id);
+Task<Response> dashboard(App& app, const Request& request, std::string_view id);
+Task<Response> pool_use(App& app, const Request& request, std::string_view id);
+
+// work.cpp
+Task<Response> work(App& app, const Request& request, std::string_view id);
+
+// users.cpp
+Task<Response> create_user(App& app, const Request& request, std::string_view id);
+Task<Response> read_user(App& app, const Request& request, std::string_view id);
+Task<Response> replace_user(App& app, const Request& request, std::string_view id);
+Task<Response> delete_user(App& app, const Request& request, std::string_view id);
+Task<Response> list_users(App& app, const Request& request, std::string_view id);
+
+}  // namespace tandem

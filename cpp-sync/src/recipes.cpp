@@ -1,0 +1,32 @@
+// The API: recipes, notes and the dashboard.
+
+#include "requests.hpp"
+#include "routes.hpp"
+
+namespace tandem {
+
+Response random_recipe(App& app, const Request& request, std::string_view /*id*/) {
+    return json_response(app.repository.random_recipe(session_key(request)));
+}
+
+Response recipe(App& app, const Request& request, std::string_view id) {
+    const auto recipe_id = parse_recipe_id(id);
+    return json_response(app.repository.recipe(session_key(request), recipe_id));
+}
+
+Response write_note(App& app, const Request& request, std::string_view id) {
+    const auto recipe_id = parse_recipe_id(id);
+    const auto key = session_key(request);
+    const auto text = parse_note(request.body());
+    return json_response(app.repository.write_note(key, recipe_id, text), http::status::created);
+}
+
+Response dashboard(App& app, const Request& request, std::string_view /*id*/) {
+    return json_response(app.repository.dashboard(session_key(request)));
+}
+
+Response pool_use(App& app, const Request& /*request*/, std::string_view /*id*/) {
+    return json_response(app.repository.pool_use());
+}
+
+}  // namespace tandem

@@ -1,0 +1,35 @@
+// The paths, and the handlers behind them.
+#pragma once
+
+#include <string_view>
+
+#include "app.hpp"
+#include "responses.hpp"
+#include "router.hpp"
+
+namespace tandem {
+
+/// `id` is what stands for `{id}` in the path. What a handler throws is 503 or 500.
+using Handler = Response (*)(App& app, const Request& request, std::string_view id);
+
+/// `tells_pool`: whether there is a pool that counts, and with it its path.
+Router<Handler> routes(bool tells_pool);
+
+// recipes.cpp
+Response random_recipe(App& app, const Request& request, std::string_view id);
+Response recipe(App& app, const Request& request, std::string_view id);
+Response write_note(App& app, const Request& request, std::string_view id);
+Response dashboard(App& app, const Request& request, std::string_view id);
+Response pool_use(App& app, const Request& request, std::string_view id);
+
+// work.cpp
+Response work(App& app, const Request& request, std::string_view id);
+
+// users.cpp
+Response create_user(App& app, const Request& request, std::string_view id);
+Response read_user(App& app, const Request& request, std::string_view id);
+Response replace_user(App& app, const Request& request, std::string_view id);
+Response delete_user(App& app, const Request& request, std::string_view id);
+Response list_users(App& app, const Request& request, std::string_view id);
+
+}  // namespace tandem
