@@ -1,6 +1,7 @@
 """checks: every test is in one session, what measures is alone, groups stay together."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -111,7 +112,7 @@ def test_what_fails_beside_others_is_run_once_more_alone(tmp_path: Path) -> None
     (tmp_path / "harness").mkdir()
     (tmp_path / "harness/pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     (tmp_path / "test_all.py").write_text(DISTURBED)
-    beside = ["-p", "xdist", "-n", "1", "--dist", "loadscope", str(tmp_path / "test_all.py")]
+    beside = ["-n", "1", "--dist", "loadscope", str(tmp_path / "test_all.py")]
     done = subprocess.run(
         [sys.executable, "-c", RUN, str(tmp_path), *beside],
         env=_bare(),
@@ -238,10 +239,20 @@ for arguments in json.loads(sys.argv[1]):
 @cache
 def _collections() -> dict[tuple[str, ...], tuple[int, str]]:
     """All that the tests below ask for, collected by one process: what it imports takes seconds. Arguments -> status, output."""
-    flags = ["-q", "--collect-only", "-c", str(ROOT / "harness/pyproject.toml"), "--rootdir", str(ROOT)]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    flags = [
+        *run.PLUGINS,
+        "-q",
+        "--collect-only",
+        "-c",
+        str(ROOT / "harness/pyproject.toml"),
+        "--rootdir",
+        str(ROOT),
+    ]
     every = [[*flags, "-p", "no:cacheprovider", CONTRACT, *arguments] for arguments in ASKED]
     done = subprocess.run(
         [sys.executable, "-c", COLLECT, json.dumps(every)],
+        env=environment,
         capture_output=True,
         text=True,
         check=True,
