@@ -1,7 +1,6 @@
 """checks: every test is in one session, what measures is alone, groups stay together."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -239,20 +238,12 @@ for arguments in json.loads(sys.argv[1]):
 @cache
 def _collections() -> dict[tuple[str, ...], tuple[int, str]]:
     """All that the tests below ask for, collected by one process: what it imports takes seconds. Arguments -> status, output."""
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    flags = [
-        *run.PLUGINS,
-        "-q",
-        "--collect-only",
-        "-c",
-        str(ROOT / "harness/pyproject.toml"),
-        "--rootdir",
-        str(ROOT),
-    ]
-    every = [[*flags, "-p", "no:cacheprovider", CONTRACT, *arguments] for arguments in ASKED]
+    flags = [*run.PLUGINS, "-q", "--collect-only", "-p", "no:cacheprovider"]
+    flags += ["-c", str(ROOT / "harness/pyproject.toml"), "--rootdir", str(ROOT)]
+    every = [[*flags, CONTRACT, *arguments] for arguments in ASKED]
     done = subprocess.run(
         [sys.executable, "-c", COLLECT, json.dumps(every)],
-        env=environment,
+        env=_bare(),
         capture_output=True,
         text=True,
         check=True,
