@@ -65,7 +65,6 @@ def test_tables_fit_100_columns(root: Path, name: str) -> None:
 
 def test_the_page_of_the_result_is_there(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "RESULTS", tmp_path)
-    monkeypatch.setattr("tandem.page.site.bundle", lambda: "")
     shutil.copytree(root / "results/comparisons/falcon", tmp_path / "one")
     page = measure.page_of(tmp_path / "one")
     assert page is not None
