@@ -1,5 +1,6 @@
 """Runs the project's own tests: sessions of pytest one after the other, and a last line `N passed, N failed`."""
 
+import os
 import subprocess
 import sys
 import time
@@ -36,6 +37,8 @@ IN_GROUPS = ("--dist", "loadscope", "--no-loadscope-reorder")
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 SANITIZERS = "contract/tests/test_sanitizers.py"
 """Tests of instrumented programs, which are slow and beside others would miss the contract's time limits."""
+PLUGINS = ("-p", "xdist", "-p", "timeout")
+"""All that the tests need. pytest would import every plugin that is installed, in each process, and Schemathesis takes seconds."""
 MOST_AGAIN = 10
 """Most failing tests that are run once more. Where more fail, it is not by chance."""
 
@@ -82,7 +85,7 @@ class _Run:
 
     def start(self, root: Path, outcomes: Outcomes, *more: str) -> int:
         """Runs pytest. more: arguments besides the session's."""
-        config = ["-c", str(root / "harness/pyproject.toml"), "--rootdir", str(root)]
+        config = [*PLUGINS, "-c", str(root / "harness/pyproject.toml"), "--rootdir", str(root)]
         config += ["-o", f"cache_dir={self.cache}"]
         return int(pytest.main([*config, *self.session.arguments, *more], plugins=[outcomes, Groups()]))
 
@@ -103,6 +106,7 @@ def run_all(root: Path, *sessions: Session) -> int:
 
     Plugins such as pytest-rerunfailures repeat a test at once, beside the tests that disturbed it.
     """
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # an option would not reach the processes of xdist
     with TemporaryDirectory() as caches:
         runs = [_Run(session, Path(caches) / str(number)) for number, session in enumerate(sessions)]
         for one in runs:
@@ -171,8 +175,9 @@ def sessions(
 
 
 def _units(root: Path) -> Session:
-    """The tests that need no container."""
-    return Session(["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(root / "harness/tests")], again=False)
+    """The tests that need no container. Those of a file stay in one process: what they read they read once."""
+    beside = ["-n", UNIT_TESTS_AT_ONCE, "--dist", "loadfile", "--no-loadscope-reorder"]
+    return Session([*beside, "-m", "not docker", str(root / "harness/tests")], again=False)
 
 
 def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:

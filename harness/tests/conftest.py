@@ -1,5 +1,6 @@
 """What all tests of the harness share."""
 
+import gc
 import os
 import shutil
 import sys
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tandem.catalog.catalog import Catalog
+from tandem.page import site as page
 from tandem.record import store
 
 # The helpers are modules beside this file (harness_*.py); this works under every import mode.
@@ -23,11 +25,28 @@ from harness_places import FIXTURES, ROOT
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 
+# Records are many objects, and few are garbage: looking for it took a tenth of the time.
+gc.set_threshold(20_000, 50)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays."""
+    gc.freeze()
+
 
 @pytest.fixture(autouse=True)
 def _room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests run on any disk."""
     monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+
+
+@pytest.fixture(autouse=True)
+def _results_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sites are built without the documents and the drawing code, which are the same in all and take seconds: whoever looks at
+    them asks for `site`, which has them."""
+    if "site" not in request.fixturenames:
+        monkeypatch.setattr(page.Site, "write_documents", lambda _: None)
+        monkeypatch.setattr(page, "bundle", lambda: "const vega = {};")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from rich.console import Group
 from tandem.errors import TandemError
 from tandem.page import site
 from tandem.page.plots import OF_RESULTS
-from tandem.page.site import bundle, page_alone
+from tandem.page.site import page_alone
 from tandem.report.markdown import pictures_in
 from tandem.report.picture import Picture
 from tandem.studies.crossover import pictures as of_crossover
@@ -135,7 +135,7 @@ def test_the_first_page_and_the_results_own_have_the_pictures(root: Path, tmp_pa
     assert {*data_of(page)["own"]} < {*own}
     assert data_of(page)["sets"].keys() == {"forest", "roles", "seconds"}
     text = page.read_text()
-    assert bundle() in text
+    assert site.bundle() in text
     assert f'href="https://example.org/blob/1/{EXPLANATION}/result.json"' in text
     assert "lies beside its records" not in text
 
@@ -145,7 +145,7 @@ def test_only_the_newest_results_have_the_drawing_code_and_each_missing_picture_
 ) -> None:
     monkeypatch.setattr(site, "DRAWN_MOST", 1)
     site.build([root / "results/comparisons"], tmp_path / "site", root, print)
-    drawn = [bundle() in page.read_text() for page in (tmp_path / "site/runs").iterdir()]
+    drawn = [site.bundle() in page.read_text() for page in (tmp_path / "site/runs").iterdir()]
     assert len(drawn) > 3
     assert drawn.count(True) == 1
     text = (tmp_path / "site/index.html").read_text()

@@ -116,7 +116,7 @@ def test_what_fails_beside_others_is_run_once_more_alone(tmp_path: Path) -> None
     (tmp_path / "harness").mkdir()
     (tmp_path / "harness/pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     (tmp_path / "test_all.py").write_text(DISTURBED)
-    beside = ["-p", "xdist", "-n", "1", "--dist", "loadscope", str(tmp_path / "test_all.py")]
+    beside = ["-n", "1", "--dist", "loadscope", str(tmp_path / "test_all.py")]
     command = [sys.executable, "-c", RUN, str(tmp_path), *beside]
     done = subprocess.run(command, env=_bare(), capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
@@ -225,10 +225,12 @@ for arguments in json.loads(sys.argv[1]):
 @cache
 def _collections() -> dict[tuple[str, ...], tuple[int, str]]:
     """All that the tests below ask for, collected by one process: what it imports takes seconds. Arguments -> status, output."""
-    flags = ["-q", "--collect-only", "-c", str(ROOT / "harness/pyproject.toml"), "--rootdir", str(ROOT)]
-    every = [[*flags, "-p", "no:cacheprovider", CONTRACT, *arguments] for arguments in ASKED]
+    flags = [*run.PLUGINS, "-q", "--collect-only", "-p", "no:cacheprovider"]
+    flags += ["-c", str(ROOT / "harness/pyproject.toml"), "--rootdir", str(ROOT)]
+    every = [[*flags, CONTRACT, *arguments] for arguments in ASKED]
     done = subprocess.run(
         [sys.executable, "-c", COLLECT, json.dumps(every)],
+        env=_bare(),
         capture_output=True,
         text=True,
         check=True,
@@ -256,7 +258,7 @@ def named(*names: str) -> list[str]:
 
 
 BRIDGES = {name: own.bridge for name, own in Catalog(ROOT).implementations.items() if own.bridge}
-WHOLE = "cpp-async"
+WHOLE = "rust-hyper"
 """An implementation of the tier hardened."""
 BESIDE_CORE = named(CORE, WHOLE)
 ALL_BRIDGES = named(*BRIDGES, "python-async")

@@ -21,7 +21,8 @@ class Copy:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        unneeded = shutil.ignore_patterns("__pycache__", "target", "node_modules", "*.pyc")
+        # What is compiled is copied, too: each test starts a Python that would compile the package again.
+        unneeded = shutil.ignore_patterns("target", "node_modules")
         for folder in COPIED:
             shutil.copytree(ROOT / folder, root / folder, ignore=unneeded)
         for file in ROOT.glob("*/bench.toml"):
