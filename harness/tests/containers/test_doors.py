@@ -65,7 +65,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     try:
         found.docker.compose.build(SERVICES, quiet=True)
         found.start(SERVICES)
-        await_services(found, SERVICES)
+        await_services(found, SERVICES, print)
         yield found
     finally:
         found.down()
