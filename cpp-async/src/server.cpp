@@ -64,6 +64,7 @@ void Server::run() {
     asio::co_spawn(main_, accept(), asio::detached);
     asio::co_spawn(main_, stop(), asio::detached);
     std::vector<std::jthread> threads;
+    threads.reserve(contexts_.size());
     for (auto& context : contexts_) {
         threads.emplace_back([&context] {
             const auto work = asio::make_work_guard(context);
