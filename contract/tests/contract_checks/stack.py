@@ -24,7 +24,6 @@ READY_S = 60
 # What the caller has exported must not reach the stack: empty means default.
 UNSET = [name for name in catalog.settings() if name != "DATABASE_URL"] + [
     "DATABASE_ADDRESS",
-    "APP_NETWORK",
     "DATABASE_NETWORK",
     "FAULT",
     "SCALE",

@@ -123,14 +123,13 @@ def doors(stack: Stack, networks: list[str]) -> list[str]:
 def test_an_application_reaches_what_its_topology_names(
     stack: Stack, real: Catalog, topology: str, reached: set[str]
 ) -> None:
-    variables = real.topologies[topology].variables
-    networks = [variables["APP_NETWORK"], variables["DATABASE_NETWORK"]]
+    networks = ["app", "direct", real.topologies[topology].variables["DATABASE_NETWORK"]]
     assert set(doors(stack, networks)) == reached
 
 
 def test_far_from_its_database_it_reaches_the_latency_proxy_alone(stack: Stack) -> None:
     Toxiproxy(stack.service("faults").address).delay("pgbouncer:6432", 1)
-    assert doors(stack, ["app", "distance"]) == ["faults:6433"]
+    assert doors(stack, ["app", "direct", "distance"]) == ["faults:6433"]
 
 
 def test_the_doors_that_no_application_reaches_are_there(stack: Stack) -> None:

@@ -232,7 +232,7 @@ class OneStack:
         }.items()
     } | {
         "loadgen": {"networks": {"edge": None, "direct": None}},
-        "app": {"networks": {"app": None, "pool": None}},
+        "app": {"networks": {"app": None, "direct": None, "pool": None}},
     }
 
     seen_by = Stack.seen_by
