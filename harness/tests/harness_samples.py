@@ -164,6 +164,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "unsent": 0 if opened else None,
         "app_cpu_us_per_request": 900.0,
         "app_memory_peak_bytes": 50 << 20,
+        "app_memory_counts": "all",
         "roles": quiet_roles(),
         "statements": counted(answered),
         "proxy": Proxy(

@@ -51,7 +51,7 @@ def prediction_interval(values: Sequence[float], new: int, confidence: float) ->
 
 def of_windows(trials: Sequence[Trial], label: str) -> Values:
     """What windows tell of a variant: goodput and CPU per request of closed ones, the p99 of open ones whose rate is a
-    share of the same start's goodput, the memory peak of all. Only windows in which it alone was loaded, and good
+    share of the same start's goodput, the memory peak of all that count it as today. Only windows in which it alone was loaded, and good
     trials, count."""
     found: Values = {name: [] for name in METRICS}
     for trial in trials:
@@ -59,7 +59,8 @@ def of_windows(trials: Sequence[Trial], label: str) -> Values:
             continue
         closed, opened = trial.of(label, "closed"), trial.of(label, "open")
         shares = [r.windows[label] for r in trial.windows if r.spec.share is not None and label in r.windows]
-        peaks = [window.app_memory_peak_bytes for window in (*closed, *opened)]
+        counted = [window for window in (*closed, *opened) if window.app_memory_counts == "all"]
+        peaks = [window.app_memory_peak_bytes for window in counted]
         told = {
             "goodput_rps": _mean([window.goodput_rps for window in closed]),
             "app_cpu_us_per_request": _mean([window.app_cpu_us_per_request for window in closed]),

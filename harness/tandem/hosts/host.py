@@ -78,12 +78,12 @@ class KernelLimits:
     """Areas of memory that one process may have."""
 
 
-TELL_WAYS = ("sh", "-c", "cat /proc/net/route; grep . /sys/class/net/*/iflink")
+TELL_ROUTES = ("sh", "-c", "cat /proc/net/route; grep . /sys/class/net/*/iflink")
 """In a container: its routes, and of each interface the number of its other end, in the host's network namespace."""
 
 
 def other_end(address: str, told: str) -> int:
-    """The number of the host's end of the interface by which a container reaches an address. told: by TELL_WAYS. Raises
+    """The number of the host's end of the interface by which a container reaches an address. told: by TELL_ROUTES. Raises
     ValueError where no route leads there."""
     at, found = int.from_bytes(socket.inet_aton(address), sys.byteorder), list[tuple[int, str]]()
     for line in told.splitlines():

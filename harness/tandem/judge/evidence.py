@@ -7,8 +7,8 @@ from tandem.judge.judge import SLACK, AnsweredRequests, Expectation
 from tandem.record.window import Finding, Pooler, Statement, Window
 
 TRIPS_TOLERANCE = 0.005
-"""PostgreSQL's count of statements and PgBouncer's of round trips agree to this share. In 2,061 committed windows PgBouncer's
-is 0.02 % smaller at most."""
+"""PostgreSQL's count of statements and PgBouncer's of round trips agree to this share. In the committed windows
+PgBouncer's is 0.02 % smaller at most; a test has that one."""
 IN_COMPANY = frozenset({"begin", "reset"})
 """Statements that may share a round trip: BEGIN with the statement behind it, those of a reset with each other."""
 WORKED_LEAST_US = 5.0

@@ -323,6 +323,7 @@ def _cost(measured: Measured, asked: WindowConditions, part: MeasuredPart, roles
         if switched is not None and switched.number is not None and every
         else None,
         app_memory_peak_bytes=of_roles["app"].memory_peak_bytes,
+        app_memory_counts="all",
         roles=of_roles,
         utilisation_bound_rps=bound[0] if bound else None,
         utilisation_bound_by=bound[1] if bound else None,

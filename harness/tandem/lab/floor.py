@@ -243,7 +243,7 @@ def silent_window(app: Application, spec: WindowSpec) -> WindowRecord:
         held.release()
     made = unloaded(wanted, time.monotonic() - began, machines.read_cpu().since(cpu))
     made.idle_connections = established
-    made.app_memory_peak_bytes = after
+    made.app_memory_peak_bytes, made.app_memory_counts = after, "all"
     made.findings = host_findings(made)
     if established < wanted:
         text = f"only {established:,} of {wanted:,} silent connections stayed open"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 
 from tandem.errors import TandemError
-from tandem.hosts.host import TELL_WAYS, other_end
+from tandem.hosts.host import TELL_ROUTES, other_end
 from tandem.judge import generators, judge
 from tandem.judge.counters import HARNESS
 from tandem.judge.measure import Measured, Seen, WindowConditions, window
@@ -231,9 +231,9 @@ def _idle(scene: Scene) -> Probe[Seen] | None:
 
 
 @cache
-def _ways(stack: Stack, role: str, container: str) -> str:
+def _routes(stack: Stack, role: str, container: str) -> str:
     """What a generator says of its network interfaces. container: its id. One stays up for a whole study."""
-    return stack.execute(role, [*TELL_WAYS])
+    return stack.execute(role, [*TELL_ROUTES])
 
 
 def _tap(scene: Scene) -> Probe[Seen] | None:
@@ -248,7 +248,7 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
     most = max(bodies_bytes(app.case.scenario, app.case.answers) for app in scene.apps.values())
     asked = apps[next(iter(apps))].target[0]  # all are asked on the same network
     ends = [
-        (first.services[role].host, other_end(asked, _ways(first.stack, role, first.services[role].id)))
+        (first.services[role].host, other_end(asked, _routes(first.stack, role, first.services[role].id)))
         for role in first.generators
     ]
     return WireTap(ends, apps, Bursts.of(scene.seconds, most))

@@ -246,9 +246,8 @@ def prepare(
     variables["DATABASE_ADDRESS"] = conditions.route[1]
     if conditions.db_rtt_ms is not None:
         variables["DB_RTT_MS"] = str(conditions.db_rtt_ms)
-        variables["DATABASE_NETWORK"] = (
-            "distance"  # where the database is reached through the latency proxy alone
-        )
+        # Where the database is reached through the latency proxy alone.
+        variables["DATABASE_NETWORK"] = "distance"
     stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)
     return Prepared(variant, case, stack)
 

@@ -299,6 +299,8 @@ class Cost(Part):
     """Times that a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
     much of the work ended meanwhile."""
     app_memory_peak_bytes: int | None = None
+    app_memory_counts: Literal["anonymous", "all"] = "anonymous"
+    """Anonymous memory alone, as in older records, or all but clean file cache: no figure of one is compared with the other."""
     roles: dict[str, Role]
     utilisation_bound_rps: Figure | None = None
     """Requests per second at which the first CPU set would be exhausted at this cost per request."""

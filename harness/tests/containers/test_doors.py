@@ -14,6 +14,7 @@ from harness_places import ROOT
 
 from tandem.catalog.catalog import Catalog
 from tandem.lab.readiness import await_services
+from tandem.lab.sites import ports_asked
 from tandem.lab.stack import Stack
 from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.probes.toxiproxy import Toxiproxy
@@ -21,7 +22,7 @@ from tandem.probes.toxiproxy import Toxiproxy
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
 SERVICES = ["db", "pgbouncer", "proxy", "loadgen", "faults"]
-PORTS = {"db": [5432], "pgbouncer": [6432], "proxy": [8080, 8081, 8101, 8404, 9999], "faults": [6433, 8474]}
+PORTS = {service: ports_asked(service, {"SLOTS": "1"}) for service in SERVICES}
 PROGRAM = "tandem-doors-app"
 KNOCK = """
 import json, socket, sys

@@ -170,7 +170,10 @@ def test_one_value_per_trial_however_many_windows() -> None:
     made = made_trial(trial_spec("1-pair", "a", "b", windows=[*specs, both]), closed=None, open=None)
     rates = (900.0, 1100.0)
     made.windows = [
-        WindowRecord(spec=spec, windows={"a": good_window(goodput_rps=rate, app_memory_peak_bytes=int(rate))})
+        WindowRecord(
+            spec=spec,
+            windows={"a": good_window(goodput_rps=rate, app_memory_peak_bytes=int(rate))},
+        )
         for spec, rate in zip(specs, rates, strict=True)
     ]
     crowd = dict.fromkeys(("a", "b"), good_window(goodput_rps=5.0))
@@ -178,6 +181,10 @@ def test_one_value_per_trial_however_many_windows() -> None:
     assert of_windows([made], "a")["goodput_rps"] == [1000.0]
     assert of_windows([made], "a")["app_memory_peak_bytes"] == [1100.0]
     assert of_windows([made], "b")["goodput_rps"] == [], "beside another it is another load"
+    made.windows[1].windows["a"].app_memory_counts = "anonymous"
+    assert of_windows([made], "a")["app_memory_peak_bytes"] == [900.0], (
+        "an older record counted something else"
+    )
 
 
 def test_response_times_at_a_rate_of_their_own_are_not_compared() -> None:

@@ -12,6 +12,8 @@ import pytest
 import yaml
 from harness_places import ROOT
 
+from tandem.lab.sites import INSIDE
+
 TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
 NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
@@ -190,6 +192,11 @@ def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
     services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
     assert "healthcheck" not in services["app"]
     assert services["proxy"]["healthcheck"]["test"][-1] == "http://proxy-edge:8080/healthz"
+
+
+def test_a_lab_opens_every_network_that_is_closed_on_one_machine() -> None:
+    networks = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["networks"]
+    assert {name for name, told in networks.items() if told.get("internal")} == set(INSIDE)
 
 
 # ---- repository ----
