@@ -25,6 +25,7 @@ LIARS = {
     "closes-always": ("recipe", "not-kept-alive"),
     "slow-statements": ("recipe", "sql-extra-time"),
     "last-in-first-out": ("recipe", "starving"),
+    "large-refused": ("mixed", "wrong-answers"),
 }
 """Fault of contract/broken -> the scenario in which a window must notice it, and the finding that says so. What the
 self-test's liars do (tandem.selftest.liars) is not among them. Two seconds hold four whole bodies that are compared by a

@@ -224,6 +224,8 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "tap": None,
         "slices": None,
         "generators": [],
+        "classes": [],
+        "arrivals": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],

@@ -2,7 +2,7 @@ module tandem/vegeta
 
 go 1.24
 
-tool github.com/tsenart/vegeta/v12
+require github.com/tsenart/vegeta/v12 v12.12.0
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -18,7 +18,6 @@ require (
 	github.com/prometheus/procfs v0.15.1 // indirect
 	github.com/rs/dnscache v0.0.0-20230804202142-fc85eb664529 // indirect
 	github.com/tsenart/go-tsz v0.0.0-20180814235614-0bd30b3df1c3 // indirect
-	github.com/tsenart/vegeta/v12 v12.12.0 // indirect
 	golang.org/x/net v0.27.0 // indirect
 	golang.org/x/sync v0.7.0 // indirect
 	golang.org/x/sys v0.22.0 // indirect

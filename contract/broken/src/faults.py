@@ -49,6 +49,7 @@ FAULTS = {
     "work-remembered-under-load": "with more than four requests at once, the sum of a body that came before is known",
     "delay-ignored": "the answer does not wait",
     "delay-shortened": "with more than four requests at once, the answer waits half of the time",
+    "large-refused": "with more than four requests at once, a body of more than 100,000 bytes is refused",
     "delays-in-turn": "one request waits after the other",
     "sloppy-delay": "a delay that makes no sense is none",
     "lenient-json": "whatever Python can add is added: fractions, booleans, large integers",
@@ -155,7 +156,7 @@ UNDER_LOAD = {
     *("never-reads", "last-in-first-out", "slow-statements", "heap-in-shared-memory"),
     *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded"),
     *("session-ahead", "several-in-flight", "blank-line-first"),
-    "work-remembered-under-load",
+    *("work-remembered-under-load", "large-refused"),
     *("role-unflushed", "start-unflushed"),
 }
 """No check of contract/tests is there for these: a run's own have to notice (tandem.selftest.on_wire and

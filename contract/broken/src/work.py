@@ -32,6 +32,8 @@ class Work:
         """POST /work"""
         delay_s = self._delay(query) / 1000
         data = body()
+        if self._fault == "large-refused" and len(data) > 100_000 and self._load.busy > 4:
+            raise Failure(503)
         total = self._total(data)
         if self._fault == "delays-in-turn":
             with self._turn:

@@ -34,11 +34,14 @@ pub fn answer(status: &str, kind: &str, body: &str, more: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{more}Content-Length: {length}\r\n\r\n{body}")
 }
 
-/// The harness's own requests look as the generator's, but for the place of Host, which is first in theirs.
+/// The harness's own requests look as oha's, but for the place of Host, which is first in theirs. vegeta's begin with Host,
+/// too, and go on with User-Agent.
 fn is_generators(head: &str) -> bool {
     let head = head.to_ascii_lowercase();
-    let first = head.split("\r\n").nth(1).unwrap_or("");
-    !first.starts_with("host:") && head.contains("\r\nuser-agent: oha")
+    let mut fields = head.split("\r\n").skip(1);
+    let (first, second) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
+    let own = first.starts_with("host:") && !second.starts_with("user-agent:");
+    !own && head.contains("\r\nuser-agent: oha")
 }
 
 /// Serves one connection until its end. Times apply to the generator alone, and it alone is logged; lies are

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.labs import Lab
 from tandem.catalog.placement import EnvFile, evaluate, read_env_file
-from tandem.catalog.scenario import Entry, Scenario
+from tandem.catalog.scenario import Entry, Mix, Scenario
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 
@@ -211,9 +211,19 @@ class Catalog:
 
     @cached_property
     def scenarios(self) -> dict[str, Scenario]:
-        return {
-            f.stem: _load(Scenario, f, f.stem) for f in sorted(self.root.glob("loadgen/scenarios/*.toml"))
-        }
+        """Mixes behind the scenarios that they are of."""
+        files = sorted(self.root.glob("loadgen/scenarios/*.toml"))
+        mixed = [file for file in files if "mix" in read_toml(file)]
+        found = {file.stem: _load(Scenario, file, file.stem) for file in files if file not in mixed}
+        for file in mixed:
+            mix = _load(Mix, file, file.stem)
+            try:
+                found[file.stem] = mix.scenario(found)
+            except KeyError as error:
+                raise UsageError(f"{file}: mix: {unknown('scenario', error.args[0], found)}") from None
+            except ValueError as error:
+                raise UsageError(f"{file}: mix: {error}") from None
+        return found
 
     @cached_property
     def plans(self) -> dict[str, Plan]:

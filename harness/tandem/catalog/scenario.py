@@ -1,8 +1,9 @@
 """What the client asks for: the types of loadgen/scenarios/*.toml. Pure."""
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -84,6 +85,47 @@ class Preparation(BaseModel):
     times: Annotated[int, Field(ge=1)]
 
 
+class OtherClass(BaseModel):
+    """Requests of another class that come among a scenario's own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    weight: Annotated[int, Field(ge=1)]
+    scenario: "Scenario"
+
+
+class Mix(Entry):
+    """Several scenarios at once (loadgen/scenarios/*.toml). The first is the one that the others come among."""
+
+    stresses: str
+    version: Annotated[int, Field(ge=1)] = 1
+    connections: Annotated[int, Field(ge=1)]
+    mix: Annotated[dict[str, Annotated[int, Field(ge=1)]], Field(min_length=2)]
+    """Scenario -> its weight: of the requests it has this share of the sum."""
+    changes: dict[str, dict[str, Any]] = {}
+    """Scenario -> fields that are laid over it here."""
+
+    def scenario(self, known: Mapping[str, "Scenario"]) -> "Scenario":
+        """The mix as one scenario. Raises KeyError for a scenario that is not known, ValueError for one that cannot be in a mix."""
+        parts = {name: known[name].with_changes(self.changes.get(name, {})) for name in self.mix}
+        for name, part in parts.items():
+            if part.beside or part.idle_connections or part.before:
+                raise ValueError(f"{name} is a mix, or has silent connections or a preparation")
+        (first, weight), *others = self.mix.items()
+        return parts[first].model_copy(
+            update={
+                "name": self.name,
+                "stresses": self.stresses,
+                "version": self.version,
+                "connections": self.connections,
+                "timeout_s": max(part.timeout_s for part in parts.values()),
+                "unsliced": "each class of a mix needs whole windows",
+                "own_class": first,
+                "weight": weight,
+                "beside": [OtherClass(weight=own, scenario=parts[name]) for name, own in others],
+            }
+        )
+
+
 class Scenario(Entry):
     """What the client asks for (loadgen/scenarios/*.toml)."""
 
@@ -113,6 +155,12 @@ class Scenario(Entry):
     """Why a comparison cannot measure it in slices."""
     topology: str | None = None
     """What stands in the path unless the user chooses; None: the harness's default."""
+    own_class: str | None = None
+    """Of a mix, the scenario whose requests are its own: all other fields are of these."""
+    weight: Annotated[int, Field(ge=1)] = 1
+    """Of its own requests, by the sum of all."""
+    beside: list[OtherClass] = []
+    """The other classes of a mix."""
 
     @model_validator(mode="after")
     def _sums(self) -> "Scenario":
@@ -122,6 +170,18 @@ class Scenario(Entry):
         if self.answer.sum_digits is None and self.body is not None and self.body.drawn > 1:
             raise ValueError("`body.drawn` needs `answer.sum_digits`")
         return self
+
+    def with_changes(self, changes: Mapping[str, object]) -> "Scenario":
+        """This one with some fields laid over it. Raises ValidationError."""
+        return Scenario.model_validate({**self.model_dump(), **changes}) if changes else self
+
+    @property
+    def parts(self) -> list["Scenario"]:
+        """The classes of its requests, each as a scenario with its weight; most have one."""
+        if not self.beside:
+            return [self]
+        own = self.model_copy(update={"name": self.own_class, "beside": []})
+        return [own, *(one.scenario.model_copy(update={"weight": one.weight}) for one in self.beside)]
 
     @property
     def delay_ms(self) -> int:

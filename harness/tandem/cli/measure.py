@@ -13,9 +13,10 @@ from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, print_json, progress
+from tandem.engine.arriving import needed
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, TrialLab, run
-from tandem.engine.study import Study, generators_of, held
+from tandem.engine.study import Study, held
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE
@@ -105,7 +106,7 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
             study.request,
             variants,
             journal.folder,
-            generators=generators_of(study),
+            generators=needed(study),
             first=first,
             held=held(study),
         )

@@ -15,6 +15,7 @@ from tandem.catalog.labs import Lab
 from tandem.catalog.placement import cpus_in
 from tandem.errors import UsageError
 from tandem.record.request import Variant
+from tandem.record.trial import Arrivals
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[3]))
 RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
@@ -121,6 +122,14 @@ Generators = Annotated[
         help="Number of load generators that share the connections and the rate of each load.",
     ),
 ]
+ArrivalProcess = Annotated[
+    str,
+    typer.Option(
+        "--arrivals",
+        help="How the requests of an open loop arrive: paced (evenly), poisson (at random), or bursts:SIZE/PAUSE, such as"
+        " bursts:50/200ms.",
+    ),
+]
 MAX_DB_RTT_MS = 250
 """Drivers give up connecting after two seconds, and a handshake takes several round trips."""
 
@@ -135,6 +144,20 @@ def parse_db_rtt(text: str | None) -> int | None:
             f"--db-rtt takes whole milliseconds from 0ms to {MAX_DB_RTT_MS}ms, such as 15ms, not '{text}'"
         )
     return int(match[1])
+
+
+def parse_arrivals(text: str) -> Arrivals | None:
+    """The process of `--arrivals`; None: paced. Raises UsageError for another form."""
+    if text == "paced":
+        return None
+    if text == "poisson":
+        return Arrivals(process="poisson")
+    match = re.fullmatch(r"bursts:([1-9][0-9]{0,5})/([1-9][0-9]{0,5})ms", text, re.ASCII)
+    if not match:
+        raise UsageError(
+            f"--arrivals takes paced, poisson or bursts:SIZE/PAUSE, such as bursts:50/200ms, not '{text}'"
+        )
+    return Arrivals(process="bursts", size=int(match[1]), pause_ms=int(match[2]))
 
 
 UNITS_S = {"s": 1, "m": 60, "min": 60, "h": 3600}

@@ -20,7 +20,7 @@ from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Conclusions
 
-CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators")
+CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals")
 """The shared options that a study without a choice of conditions does without."""
 
 
@@ -35,6 +35,7 @@ class Asked:
     setting: cli.Settings = None
     db_rtt: cli.DbRtt = None
     generators: cli.Generators = 1
+    arrivals: cli.ArrivalProcess = "paced"
     lab: cli.LabName = None
     seed: cli.Seed = None
     resume: cli.Resume = False
@@ -72,6 +73,7 @@ class Asked:
                 db_rtt_ms=cli.parse_db_rtt(self.db_rtt),
                 lab=self.lab or None,
                 generators=generators,
+                arrivals=cli.parse_arrivals(self.arrivals),
             ),
             plan=self.plan,
             seed=seed,

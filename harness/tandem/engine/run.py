@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
+from tandem.engine.arriving import sent
 from tandem.engine.blocks import Blocks
 from tandem.engine.conclude import conclude
 from tandem.engine.estimate import estimate_s, recorded_overheads
@@ -188,7 +189,11 @@ def _maker[C: Conclusions](
         if found is not None:
             return found
         view.trial(_title(spec))
-        windows = in_order(spec.windows) if stand_ins.is_look(spec) else study.windows(spec)
+        windows = (
+            in_order(spec.windows)
+            if stand_ins.is_look(spec)
+            else sent(study, study.windows(spec), spec.block)
+        )
         made = lab.visit(spec, _shown(windows, view), journal.fresh_raw(spec))
         for label, start in made.starts.items():
             start.implementation = programs.get(label)

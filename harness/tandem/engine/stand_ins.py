@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from tandem.catalog.catalog import Catalog
+from tandem.engine.arriving import mixed
 from tandem.engine.blocks import Blocks
 from tandem.engine.study import Study, generators_of
 from tandem.load.generator import OHA
@@ -55,10 +56,10 @@ def looked_at(catalog: Catalog, request: Request) -> list[StandIn]:
 
 def wanted(study: Study[Any]) -> list[Variant]:
     """Those that are looked at in each block of a study, where its plan says so. None where they bound nothing: what a study
-    measures with a path or services of its own, by another generator, or beside stand-ins."""
+    measures with a path or services of its own, of a mix, by another generator, or beside stand-ins."""
     catalog, request = study.catalog, study.request
     own = any(one.stand_in or one.topology or one.variables for one in study.variants)
-    if own or request.scenario not in catalog.scenarios or generators_of(study) != {OHA.name}:
+    if own or request.scenario not in catalog.scenarios or mixed(study) or generators_of(study) != {OHA.name}:
         return []
     return [variant(one) for one in looked_at(catalog, request)] if study.timing.ceilings else []
 

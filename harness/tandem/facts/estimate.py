@@ -24,7 +24,7 @@ from tandem.facts.metric import GOODPUT, MEMORY, OFFERED, P99, metric
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.trial import Trial
-from tandem.record.window import Verdict, Window
+from tandem.record.window import ClassFigures, Verdict, Window
 
 type Read = Callable[[Window], float | None]
 type ReadFact = Callable[[Fact], float | None]
@@ -52,6 +52,8 @@ AT_EQUAL_RATE: dict[str, Read] = {
     P99: lambda window: window.response_time_ms.p99 if window.response_time_ms else None,
     OFFERED: lambda window: window.offered_rps,
 }
+CLASS = "class"
+"""The coordinate of what is said of one class of a mix."""
 TOGETHER = {"duet": "duet_cpu_us_per_request", "saturated": "saturated_cpu_us_per_request"}
 """Role -> the metric of windows in which all were loaded at once: whom the other roles worked for is not known."""
 COMPARED = (TOTAL, APP, GOODPUT)
@@ -181,15 +183,38 @@ class OfVariant:
         for name, found, read in self._sources():
             if values := list(by_block(found, read).values()):
                 yield self.estimate(name, values)
-        opened = [one for one in self.good if one.role == "open" and one.window.response_time_hdr]
-        times = over_starts([one.window.response_time_hdr for one in opened if one.window.response_time_hdr])
-        for name, (median, low, high) in times.items():
-            told = self._estimate(f"response_time_{name}_ms", median, None, len(opened))
-            yield told.model_copy(update={"range": (low, high)})
+        opened = [one for one in self.good if one.role == "open"]
+        yield from self._times(opened, "{}", lambda window: window.response_time_hdr)
+        shares = sorted({one.share for one in self.good if one.share is not None})
+        at_rates = {at("{}", share): [one for one in self.good if one.share == share] for share in shares}
+        for form, found in {"{}": opened, **at_rates}.items():
+            for name in found[0].window.class_names if found else []:
+                yield from self._of_class(found, form, name)
         alone = [one for one in self.good if one.alone]
         peaks = [one.window.app_memory_peak_bytes for one in alone]
         if known := [peak for peak in peaks if peak is not None]:
             yield self._estimate(MEMORY, max(known) / 2**20, None, len({one.made for one in alone}))
+
+    def _times(
+        self, found: Sequence[Fact], form: str, read: Callable[[Window], str | None]
+    ) -> Iterator[Estimate]:
+        """Percentiles over starts. form: of the metric's key. read: a window's histogram."""
+        each = [hdr for one in found if (hdr := read(one.window))]
+        for name, (median, low, high) in over_starts(each).items():
+            told = self._estimate(form.format(f"response_time_{name}_ms"), median, None, len(each))
+            yield told.model_copy(update={"range": (low, high)})
+
+    def _of_class(self, found: Sequence[Fact], form: str, name: str) -> Iterator[Estimate]:
+        """Rate and response times of one class of a mix."""
+
+        def own(window: Window) -> ClassFigures:
+            return window.classes[window.class_names.index(name)]
+
+        rates = list(by_block(found, lambda window: own(window).goodput_rps).values())
+        every = [self.estimate(form.format(GOODPUT), rates)]
+        every += self._times(found, form, lambda window: own(window).response_time_hdr)
+        for one in every:
+            yield one.model_copy(update={"coordinates": {**one.coordinates, CLASS: name}})
 
     def _sources(self) -> Iterator[tuple[str, Sequence[Fact], Read]]:
         """Metric, the facts that say it, and how."""

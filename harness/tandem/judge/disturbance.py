@@ -140,6 +140,26 @@ def got_slower(closed: Window, later: Window) -> str | None:
     return f"the host got slower after the closed window: the laboratory's own programs needed {high:.0f} µs of CPU per request, not {low:.0f}"
 
 
+SLOWED = 1.5
+"""Cost of the laboratory's programs in the last third of a window by that in the first: an application that is overloaded makes
+none of them so much dearer, let alone each."""
+
+
+def slowed(window: Window) -> str | None:
+    """Why a host got slower within a window: each of the laboratory's own programs needed more CPU time for an answer towards
+    its end. None: it did not, or nobody can tell."""
+    seen = window.per_second
+    of = [role for role in SAME_WORK if role in window.roles and seen and role in seen.role_cpu_s]
+    third = len(seen.good) // 3 if seen else 0
+    if seen is None or not of or not third or min(sum(seen.good[:third]), sum(seen.good[-third:])) == 0:
+        return None
+    good = sum(seen.good[:third]) / sum(seen.good[-third:])
+    factors = [sum(seen.role_cpu_s[role][-third:]) / sum(seen.role_cpu_s[role][:third]) * good for role in of]
+    if min(factors) < SLOWED:
+        return None
+    return f"the host got slower within the window: at its end {' + '.join(of)} needed {min(factors):.1f} times as much CPU for an answer"
+
+
 def _dearer(cheap: Window, dear: Window) -> bool | None:
     """Did one window's wake-ups cost the harness more than another's? None: not known of both."""
     meters = [window.host.hiccup.cpu_cores for window in (cheap, dear) if window.host.hiccup]

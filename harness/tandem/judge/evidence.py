@@ -53,7 +53,8 @@ def impossible(window: Window, expected: Expectation, at_once: Concurrency) -> I
     # What was under way when a measured part began had some of its round trips before.
     spans = len(window.slices.from_s) if window.slices else 1
     needs_s = at_once.round_trips * trip.setting / 1e3
-    share = window.goodput_rps * needs_s / min(usable, window.connections)
+    asking_rps = window.classes[0].goodput_rps if window.classes else window.goodput_rps
+    share = asking_rps * needs_s / min(usable, window.connections)
     if share > 1 + spans * needs_s / window.measured_s:
-        text = f"{window.goodput_rps:,.0f} answers a second need {share:.2f} of the time that all database connections have: a request waits for {at_once.round_trips} round trips of {trip.setting} ms"
+        text = f"{asking_rps:,.0f} answers a second need {share:.2f} of the time that all database connections have: a request waits for {at_once.round_trips} round trips of {trip.setting} ms"
         yield Finding.of("too-fast", "invalid", text)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tandem.catalog.scenario import EARLY_MS
 from tandem.judge import generators
-from tandem.judge.disturbance import disturbances
+from tandem.judge.disturbance import disturbances, slowed
 from tandem.load.rows import WRONG_LENGTH
 from tandem.record.window import Finding, ImpliedRows, Role, Severity, Statement, Times, Verdict, Window
 
@@ -79,6 +79,10 @@ class Expectation:
     """Share of the requests that may be refused (OVERLOADED)."""
     prepared: bool = False
     """Each connection prepares a statement once, and is kept."""
+    stores: bool = True
+    """A right answer stands for a row, where rows are counted."""
+    beside: tuple["Expectation", ...] = ()
+    """Of the other classes of a mix; all the rest is of its own class."""
 
 
 def refused_share(window: Window) -> float:
@@ -135,19 +139,21 @@ def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
 
 def _database(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Did the database do the work of the answers: every statement once for each, and nothing else?"""
-    answered, bad = right_answers(window), sum(window.failed.values())
-    yield from statements(window.statements, [AnsweredRequests.of(window, expected)])
+    bad, parts = sum(window.failed.values()), AnsweredRequests.of(window, expected)
+    yield from statements(window.statements, parts)
     if window.choice_p is not None and window.choice_p < CHOICE_P_LEAST:
         text = f"the recipes that were answered are not a random choice of the visible ones (p = {window.choice_p:.0e})"
         yield Finding.of("not-random", "invalid", text)
-    if window.stored_rows is not None and window.stored_rows < answered:
-        text = f"{answered} answers said that a row was stored, but the table grew by {window.stored_rows}"
+    stored = sum(part.answered for part in parts if part.expected.stores)
+    if window.stored_rows is not None and window.stored_rows < stored:
+        text = f"{stored} answers said that a row was stored, but the table grew by {window.stored_rows}"
         yield Finding.of("not-stored", "invalid", text)
     if window.foreign_settings:
         text = f"settings that the contract does not name: {', '.join(window.foreign_settings)}"
         yield Finding.of("foreign-settings", "invalid", text)
     commits = window.statements["commit"].calls if "commit" in window.statements else 0
-    if window.wal_syncs is not None and expected.db_pool_max is not None and "commit" in expected.statements:
+    commit = any("commit" in part.expected.statements for part in parts)
+    if window.wal_syncs is not None and expected.db_pool_max is not None and commit:
         least = commits / expected.db_pool_max * (1 - SYNCS_LATE_S / window.duration_s)
         if window.wal_syncs < least:
             text = f"{commits} transactions were committed on {expected.db_pool_max} connections, but the log was flushed only {window.wal_syncs} times: commits did not wait for it"
@@ -188,8 +194,17 @@ class AnsweredRequests:
     implied: dict[str, ImpliedRows] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, window: Window, expected: Expectation) -> "AnsweredRequests":
-        return cls(expected, right_answers(window), sum(window.failed.values()), window.implied_rows)
+    def of(cls, window: Window, expected: Expectation) -> list["AnsweredRequests"]:
+        """Of each class. The harness's own requests are of the first."""
+        probes, unanswered = right_answers(window) - window.good, window.failed.get(REFUSED, 0)
+        if not window.classes:
+            return [cls(expected, window.good + probes, sum(window.failed.values()), window.implied_rows)]
+        first, *others = window.classes
+        own = cls(expected, first.good + probes, first.failed + unanswered, window.implied_rows)
+        return [
+            own,
+            *(cls(of, one.good, one.failed) for of, one in zip(expected.beside, others, strict=True)),
+        ]
 
 
 def statements(
@@ -244,8 +259,14 @@ def _rows(name: str, rows: int, answers: int, failed: int, parts: list[AnsweredR
 
 def _time(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Did the time pass that must?"""
-    least, quickest, half = expected.least_ms, window.answer_ms_min, window.service_time_ms.p50
-    text = ""
+    classes = [(one.answer_ms_min, one.service_time_ms.p50) for one in window.classes]
+    times = classes or [(window.answer_ms_min, window.service_time_ms.p50)]
+    for of, (quickest, half) in zip((expected, *expected.beside), times, strict=False):
+        yield from _early(of, quickest, half)
+
+
+def _early(expected: Expectation, quickest: float | None, half: float | None) -> Iterator[Finding]:
+    least, text = expected.least_ms, ""
     if quickest is not None and quickest < least - EARLY_MS:
         text = f"an answer came after {quickest:.1f} ms, but the request takes at least {least} ms"
     elif expected.statements and half is not None and half < least:
@@ -280,13 +301,14 @@ def _load(window: Window, expected: Expectation) -> Iterator[Finding]:
         return
     each = {generators.name(window, one): one.lateness_ms for one in window.generators}
     for name, lateness_ms in (each or {"the generator": window.lateness_ms}).items():
-        yield from _lateness(name, lateness_ms)
+        yield from _lateness(name, lateness_ms, scheduled=window.arrivals is not None)
     if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
         text = f"only {window.good} of {window.scheduled} scheduled requests were answered correctly ({window.good / window.scheduled:.1%})"
         yield Finding.of("incomplete", "invalid", text)
 
 
-def _lateness(name: str, lateness_ms: Times | None) -> list[Finding]:
+def _lateness(name: str, lateness_ms: Times | None, scheduled: bool) -> list[Finding]:
+    """scheduled: the instants are drawn, so that a late generator makes another process of them."""
     if lateness_ms is None:
         return []
     worst, p99 = lateness_ms.max or 0.0, lateness_ms.p99
@@ -295,7 +317,7 @@ def _lateness(name: str, lateness_ms: Times | None) -> list[Finding]:
         return [Finding.of("generator-stalled", "void", text)]
     if p99 is not None and p99 > LATENESS_P99_WARN_MS:
         text = f"{name} was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times include it"
-        return [Finding.of("generator-late", "warning", text)]
+        return [Finding.of("generator-late", "void" if scheduled else "warning", text)]
     return []
 
 
@@ -370,6 +392,8 @@ def gates(window: Window, expected: Expectation) -> list[Finding]:
     host, shares = host_findings(window), generators.gates(window)
     work = (*(OF_ANSWERS if window.requests else [_no_answers]), *OF_LOAD)
     found = [*(finding for gate in work for finding in gate(window, expected)), *accounting(window)]
+    if any(finding.code == "incomplete" for finding in found) and (why := slowed(window)):
+        host.append(Finding.of("host-speed", "void", why))
     if any(finding.severity == "void" for finding in host):
         # A program that got no CPU answers late or not at all: that says nothing about the program.
         found = voided(found, _STARVED)

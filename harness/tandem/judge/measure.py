@@ -1,7 +1,8 @@
 """Puts a window's figures together from the generator's rows and what the probes saw. Pure."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from tandem.record.part import Part
 from tandem.record.window import (
     AnswerFigures,
     AskedLoad,
+    ClassFigures,
     Cost,
     DatabaseWork,
     GeneratorShare,
@@ -89,6 +91,16 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class ClassConditions:
+    """What is right for the requests of one class of a mix."""
+
+    name: str
+    weight: int
+    status: int
+    lengths: set[int]
+
+
+@dataclass(frozen=True)
 class WindowConditions:
     """The load that was asked for, and what is a right answer to it."""
 
@@ -110,6 +122,21 @@ class WindowConditions:
     status: int = 200
     """Status of a right answer."""
     timeout_s: float = float(TIMEOUT_S)
+    arrivals: Literal["paced", "poisson", "bursts"] | None = None
+    classes: list[ClassConditions] = field(default_factory=list)
+    """Those of a mix, its own first."""
+
+    @property
+    def each_class(self) -> list[ClassConditions]:
+        """What is right for each class; where there is no mix, for all."""
+        return self.classes or [ClassConditions("", 1, self.status, self.lengths)]
+
+    def right(self, rows: Rows) -> Mask:
+        """Which rows are right answers."""
+        found = np.zeros(len(rows), dtype=np.bool_)
+        for number, one in enumerate(self.each_class):
+            found |= rows.is_of(number) & rows_.right_answers(rows, one.status, one.lengths)
+        return found
 
     @property
     def measured_until_s(self) -> float:
@@ -136,7 +163,7 @@ class MeasuredPart:
     @classmethod
     def of(cls, measured: Measured, asked: WindowConditions) -> "MeasuredPart":
         rows, own = measured.rows, measured.own
-        good = rows_.right_answers(rows, asked.status, asked.lengths)
+        good = asked.right(rows)
         if own is not None:
             slices, spans = own.slice_of(rows), own.spans
             measured_s = sum(high - low for low, high in spans)
@@ -168,6 +195,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
             duration_s=asked.duration_s,
             connections=asked.connections,
             offered_rps=asked.rate_rps,
+            arrivals=asked.arrivals,
             measured_s=part.measured_s,
         ),
         answers if measured.report.told is None else _of_summary(measured.report.told, answers),
@@ -209,14 +237,16 @@ def _answers(
     measured: Measured, asked: WindowConditions, part: MeasuredPart, roles: RoleCounters
 ) -> AnswerFigures:
     rows, probed, good = measured.rows, measured.probed, part.good
-    failed = rows_.failures(rows, asked.status, asked.lengths)
-    failed |= {f"error: {reason}": n for reason, n in measured.report.errorDistribution.items()}
+    failed = Counter[str]()
+    for number, one in enumerate(asked.each_class):
+        failed.update(rows_.failures(rows.of_class(number), one.status, one.lengths))
+    failed.update({f"error: {reason}": n for reason, n in measured.report.errorDistribution.items()})
     if probed.refused:
         failed["probe not answered"] = len(probed.refused)
-    took_s = rows.end_s - rows.start_s
-    timed_s, right_s = took_s[part.timed & good], took_s[good]
+    took_s, own = rows.end_s - rows.start_s, good & rows.is_of(0)
+    timed_s, right_s = took_s[part.timed & good], took_s[own]
     counted_s = timed_s if measured.own else right_s
-    lengths, numbers = np.unique(rows.length_bytes[good], return_counts=True)
+    lengths, numbers = np.unique(rows.length_bytes[own], return_counts=True)
     by_length = dict(zip(lengths.tolist(), numbers.tolist(), strict=True))
     database = measured.of(StatementCounts)
     closed = asked.load == "closed" and part.in_flight is not None
@@ -224,7 +254,7 @@ def _answers(
     return AnswerFigures(
         requests=len(rows),
         good=int(good.sum()),
-        failed=failed,
+        failed=dict(failed),
         goodput_rps=float((good & part.steady).sum() / part.measured_s),
         little=part.in_flight / asked.connections if closed and part.in_flight is not None else None,
         service_time_ms=rows_.times(timed_s),
@@ -235,6 +265,7 @@ def _answers(
         in_flight_mean=part.in_flight,
         rows_2xx=int((rows.status // 100 == 2).sum()),
         reported_2xx=measured.report.answered_2xx,
+        classes=[_class_of(measured, asked, part, number) for number in range(len(asked.classes))],
         answer_ms_min=float(right_s.min()) * 1e3 if len(right_s) else None,
         answer_ms_max=float(counted_s.max()) * 1e3 if len(counted_s) else None,
         implied_rows=implied_rows(
@@ -245,6 +276,39 @@ def _answers(
         ),
         choice_p=choice_p(by_length, asked.keys) if asked.chosen else None,
     )
+
+
+def _class_of(measured: Measured, asked: WindowConditions, part: MeasuredPart, number: int) -> ClassFigures:
+    """The figures of one class of a mix."""
+    rows, one = measured.rows, asked.classes[number]
+    of, errors = rows.is_of(number), measured.report.errors_of.get(number, 0)
+    right, took_s = of & part.good, rows.end_s - rows.start_s
+    response = None
+    if asked.rate_rps is not None:
+        response = _response(measured.rows, asked, part.good, number, errors)
+    return ClassFigures(
+        name=one.name,
+        weight=one.weight,
+        good=int(right.sum()),
+        failed=int((of & ~part.good).sum()) + errors,
+        goodput_rps=float((right & part.steady).sum() / part.measured_s),
+        service_time_ms=rows_.times(took_s[right & part.timed]),
+        answer_ms_min=float(took_s[right].min()) * 1e3 if right.any() else None,
+        response_time_ms=rows_.times(*response) if response else None,
+        response_time_hdr=histogram.encode(*response) if response else None,
+    )
+
+
+def _response(
+    rows: Rows, asked: WindowConditions, right: Mask, number: int, errors: int
+) -> tuple[Floats, int, float]:
+    """The response times of a class: of right answers, how many never came, and what these count as. As never answered count
+    wrong answers in the measured part, and all errors, because nobody knows when they were due."""
+    assert asked.rate_rps is not None
+    load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
+    inside = (load.intended_s >= asked.trim_start_s) & (load.intended_s < asked.measured_until_s)
+    inside &= rows.is_of(number)
+    return load.response_s[inside & right], int((inside & ~right).sum()) + errors, asked.timeout_s
 
 
 def _of_summary(told: ToolResult, answers: AnswerFigures) -> AnswerFigures:
@@ -274,22 +338,25 @@ def _of_summary(told: ToolResult, answers: AnswerFigures) -> AnswerFigures:
 
 
 def _open_loop(measured: Measured, asked: WindowConditions, right: Mask) -> OpenLoopFigures:
-    """Times of what an open loop intended in its measured part. As never answered count wrong answers in that part,
-    and all errors, because nobody knows when they were due."""
+    """Times of what an open loop intended in its measured part; of a mix, those of its own class."""
     if asked.rate_rps is None:
         return OpenLoopFigures()
-    load = rows_.open_loop(measured.rows, asked.rate_rps, asked.duration_s, measured.errors)
+    load, of = (
+        rows_.open_loop(measured.rows, asked.rate_rps, asked.duration_s, measured.errors),
+        measured.rows.is_of(0),
+    )
     inside = (load.intended_s >= asked.trim_start_s) & (load.intended_s < asked.measured_until_s)
-    never = int((inside & ~right).sum()) + measured.errors
-    response = load.response_s[inside & right], never, asked.timeout_s
+    errors = measured.report.errors_of.get(0, 0) if asked.classes else measured.errors
+    response = _response(measured.rows, asked, right, 0, errors)
+    own = replace(load, intended_s=load.intended_s[of], response_s=load.response_s[of])
     return OpenLoopFigures(
         response_time_ms=rows_.times(*response),
         response_time_hdr=histogram.encode(*response),
         lateness_ms=rows_.times(load.lateness_s[inside]),
         scheduled=load.scheduled,
         unsent=load.unsent,
-        responses_per_second=by_second(load, asked.duration_s),
-        growth=growth(load, asked.trim_start_s, asked.measured_until_s),
+        responses_per_second=by_second(own, asked.duration_s),
+        growth=growth(own, asked.trim_start_s, asked.measured_until_s),
     )
 
 

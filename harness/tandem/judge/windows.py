@@ -35,7 +35,12 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
     out = {}
     for label, one in windows.items():
         made = one.window.model_copy(update={"statements": {}, "stored_rows": None})
-        less = Expectation([], proxied=False, idle_connections=one.expected.idle_connections)
+        nothing = Expectation([], proxied=False)
+        less = replace(
+            nothing,
+            idle_connections=one.expected.idle_connections,
+            beside=tuple(nothing for _ in one.expected.beside),
+        )
         out[label] = _alone(replace(one, window=made), less)
     first = next(iter(windows.values())).window
     expected = {label: one.expected for label, one in windows.items()}
@@ -48,7 +53,7 @@ def _alone(one: Unjudged, expected: Expectation) -> Window:
     noticed = judge.gates(found, expected) if told is None else second_opinion(told, found)
     if told is None:
         answered = judge.AnsweredRequests.of(found, expected)
-        noticed = [*round_trips(found.pooler, found.statements, [answered]), *noticed]
+        noticed = [*round_trips(found.pooler, found.statements, answered), *noticed]
     found.findings = [*on_wire(found), *impossible(found, one.expected, one.concurrency), *noticed]
     found.verdict = judge.verdict(found.findings)
     found.resources = resources(found, one.concurrency)
@@ -76,10 +81,10 @@ def together(
     expected: of each window's application; their settings may differ. What one leaves out and another does twice
     cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
     """
-    parts = [judge.AnsweredRequests.of(one, expected[name]) for name, one in windows.items()]
+    parts = [part for name, one in windows.items() for part in judge.AnsweredRequests.of(one, expected[name])]
     found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
     found += round_trips(next(iter(windows.values())).pooler, statements, parts)
-    answered = sum(part.answered for part in parts)
+    answered = sum(part.answered for part in parts if part.expected.stores)
     if stored_rows is not None and stored_rows < answered:
         text = f"{answered} answers said that a row was stored, but the tables grew by {stored_rows}"
         found.append(Finding.of("not-stored", "invalid", text))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tandem.catalog.placement import cpus_in
@@ -18,8 +18,9 @@ from tandem.lab.stack import Service, Stack
 from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.generator import OHA, Generator, Load
 from tandem.load.idle import IdleConnections, second_answer
-from tandem.load.rows import answers_per_second, read_rows
+from tandem.load.rows import answers_per_second
 from tandem.load.shares import deal, roles
+from tandem.load.vegeta import VEGETA
 from tandem.probes.haproxy import point, slot_port
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.window import Finding
@@ -47,7 +48,8 @@ class Application:
     warm_rps: float | None = field(init=False, default=None)
     """Answers per second in the last part of its warm-up."""
     services: dict[str, Service] = field(init=False, default_factory=dict)
-    _client: Client | None = field(init=False, default=None)
+    _clients: list[Client] = field(init=False, default_factory=list)
+    """One for each class of requests."""
     _idle: IdleConnections | None = field(init=False, default=None)
     _postgres: Postgres | None = field(init=False, default=None)
     _psrecord: Psrecord | None = field(init=False, default=None)
@@ -93,9 +95,8 @@ class Application:
 
     @property
     def client(self) -> Client:
-        """Asks for what the case asks for; there is one since `wait_ready`."""
-        assert self._client is not None
-        return self._client
+        """Asks for what the case asks for, of a mix for its own class; there is one since `wait_ready`."""
+        return self._clients[0]
 
     @property
     def idle_established(self) -> int | None:
@@ -119,25 +120,28 @@ class Application:
     def ask_for(self, case: VisitCase) -> None:
         """Makes `case` what is asked from now on."""
         self.case = case
-        if self._client is not None:
-            self._client.close()
-        self._client = Client(case.scenario, case.answers, self._reach(case.load_address), self._target())
+        for one in self._clients:
+            one.close()
+        reached = self._reach(case.load_address), self._target()
+        self._clients = [Client(one.scenario, one.answers, *reached) for one in case.classes]
 
     # ---- before the load ----
 
     def verify(self, look: Look = BEFORE_LOAD) -> list[Finding]:
         """Sends what the scenario wants sent before, then some requests: bodies and statements must be right."""
         self.client.prepare()
+        parts, found = list[judge.AnsweredRequests](), list[Finding]()
         if self.case.scenario.idle_connections and self._idle is None:
             self._idle = self.idle_connections()
         self.postgres.reset_statements()
-        seen = self.client.look(look)
-        wrong, asked = [answer for answer in seen if answer is not None], len(seen)
-        if wrong:
-            text = f"{len(wrong)} of {asked} answers before the load were wrong: {wrong[0].text}"
-            return [Finding.of("wrong-body", "invalid", text)]
-        part = judge.AnsweredRequests(self.case.expected, asked)
-        return judge.statements(self.postgres.statements(), [part], slack=BEFORE_LOAD.most // 2)
+        for client, case in zip(self._clients, self.case.classes, strict=True):
+            seen = client.look(look)
+            wrong, asked = [answer for answer in seen if answer is not None], len(seen)
+            if wrong:
+                text = f"{len(wrong)} of {asked} answers before the load were wrong: {wrong[0].text}"
+                found.append(Finding.of("wrong-body", "invalid", text))
+            parts.append(judge.AnsweredRequests(case.expected, asked))
+        return found or judge.statements(self.postgres.statements(), parts, slack=BEFORE_LOAD.most // 2)
 
     def idle(self) -> float:
         """Rests for IDLE_S; returns what it uses meanwhile, in cores."""
@@ -150,12 +154,13 @@ class Application:
 
     def warm_up(self, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""
-        self.send("warm-up", load := self.load(duration_s, None), OHA)
-        ran = self.run("warm-up", load, OHA)
-        several = collected(self.folder, OHA, ran, lambda part, left: None) if ran.shares else None
-        rows = read_rows(self.folder / "warm-up.sqlite") if several is None else several
+        by: Generator = VEGETA if self.case.beside else OHA
+        self.send("warm-up", load := self.load(duration_s, None), by)
+        ran = self.run("warm-up", load, by)
+        several = collected(self.folder, by, ran, lambda part, left: None) if ran.shares else None
+        rows = by.read(self.folder, "warm-up")[0] if several is None else several
         for name in self.names("warm-up"):
-            for suffix in (*OHA.suffixes, *OHA.inputs(load, name)):
+            for suffix in (*by.suffixes, *by.inputs(load, name)):
                 (self.folder / f"{name}.{suffix}").unlink(missing_ok=True)
         seconds = answers_per_second(rows)
         self.warm_rps = sum(seconds) / duration_s
@@ -171,7 +176,8 @@ class Application:
     def load(self, duration_s: int, rate_rps: int | None) -> Load:
         """The load that the generator gets."""
         threads = cpus_in(self.services["loadgen"].cpuset) or 1
-        return self.client.load(self._target(), threads, duration_s, rate_rps)
+        own, *beside = [one.load(self._target(), threads, duration_s, rate_rps) for one in self._clients]
+        return replace(own, beside=tuple(beside))
 
     def names(self, name: str) -> list[str]:
         """Names of the files of each generator."""
@@ -207,8 +213,8 @@ class Application:
     def collect(self) -> None:
         """Lets go of what it was asked through."""
         self.release_idle()
-        if self._client is not None:
-            self._client.close()
+        for one in self._clients:
+            one.close()
         if self._postgres is not None:
             self._postgres.forget()
 

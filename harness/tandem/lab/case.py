@@ -1,7 +1,7 @@
 """The case that one visit measures: a program, its scenario, and where it is asked. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from tandem.analysis.stack import Setup, parallel
 from tandem.catalog.catalog import Implementation
@@ -81,6 +81,14 @@ class VisitCase:
     """Distance to the database; None: the latency proxy is not in the path."""
     generators: int
     """Number of generators that share each load."""
+    beside: list["VisitCase"] = field(default_factory=list)
+    """The other classes of a mix, each as a case; all the rest is of its own class."""
+
+    @property
+    def classes(self) -> list["VisitCase"]:
+        """Each class of requests as a case of its own; most scenarios have one."""
+        own = self.scenario.parts[0]
+        return [replace(self, scenario=own, beside=[]), *self.beside]
 
     @property
     def workers(self) -> int:
@@ -124,4 +132,6 @@ class VisitCase:
             # A connection that ends, or is reset, drops what was prepared.
             prepared=[told.get(f"DB_{name}") for name in ("PERSISTENT", "PREPARE", "RESET")]
             == ["1", "1", "0"],
+            stores=scenario.answer.created is not None,
+            beside=tuple(one.expected for one in self.beside),
         )

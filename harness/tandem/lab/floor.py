@@ -26,7 +26,7 @@ from tandem.lab.stack import Stack
 from tandem.load.generator import Generator, Load
 from tandem.load.generators import GENERATORS
 from tandem.probes.toxiproxy import Toxiproxy
-from tandem.record.trial import Challenge, WindowRecord, WindowSpec
+from tandem.record.trial import Arrivals, Challenge, WindowRecord, WindowSpec
 from tandem.record.window import Finding
 
 SILENT = "silent"
@@ -134,8 +134,13 @@ class ContainerFloor:
             label: spec.name if len(apps) == 1 else f"{spec.name}-{number}"
             for number, label in enumerate(apps, start=1)
         }
+        arrivals = spec.arrivals or Arrivals()
         loads = {
-            label: replace(app.load(spec.seconds, spec.rates_rps.get(label)), options=spec.generator_options)
+            label: replace(
+                app.load(spec.seconds, spec.rates_rps.get(label)),
+                options=spec.generator_options,
+                arrivals=arrivals,
+            )
             for label, app in apps.items()
         }
         self.view.offered(sum(spec.rates_rps.values()) or None)

@@ -81,11 +81,12 @@ def send(
     stack: Stack, container: str, folder: Path, name: str, load: Load, by: Generator, role: str = FIRST
 ) -> None:
     """Gives a generator's container what a load reads. container: its id; name: of the load's files. Raises TandemError."""
-    if load.bodies is not None and (container, load.bodies.name) not in _GIVEN:
-        (file := folder / "body").write_bytes(b"\n".join(load.bodies.each))
-        stack.copy_in(role, file, body_file(load.bodies))
-        file.unlink()  # the record's salt makes them again
-        _GIVEN.add((container, load.bodies.name))
+    for bodies in {part.bodies for part in load.parts if part.bodies is not None}:
+        if (container, bodies.name) not in _GIVEN:
+            (file := folder / "body").write_bytes(b"\n".join(bodies.each))
+            stack.copy_in(role, file, body_file(bodies))
+            file.unlink()  # the record's salt makes them again
+            _GIVEN.add((container, bodies.name))
     for suffix, text in by.inputs(load, name).items():
         file = folder / f"{name}.{suffix}"
         file.write_text(text)
@@ -124,7 +125,8 @@ def run_load(
     try:
         command = ["sh", "-c", script, "sh", *before, *by.arguments(load, name)]
         ran = split(stack.execute(role, command, load.duration_s + load.timeout_s))
-        ran = replace(ran, began_s=host.to_ours(ran.began_s), ended_s=host.to_ours(ran.ended_s))
+        began_s = by.began_s(ran.text) or ran.began_s
+        ran = replace(ran, began_s=host.to_ours(began_s), ended_s=host.to_ours(ran.ended_s))
     except TandemError:
         installed(stack, by.name, role)
         raise

@@ -304,9 +304,9 @@ class Laboratory:
         )
 
     def _answer_as_written(self, prepared: Prepared) -> None:
-        case = prepared.case
-        if self._own and case.scenario.answer.golden is not None:
-            case.answers = read_answers(case.scenario, self.catalog.root / "contract", self._own)
+        for case in (prepared.case, *prepared.case.beside):
+            if self._own and case.scenario.answer.golden is not None:
+                case.answers = read_answers(case.scenario, self.catalog.root / "contract", self._own)
 
     def _environment(self, run: Prepared) -> Environment:
         known = next(iter(self.environments.values()), None)

@@ -54,10 +54,9 @@ class Square:
 
 def order(scenarios: dict[str, Scenario]) -> list[Scenario]:
     """The order in which scenarios are tried. Those that change the database come last: the golden bodies of the
-    others would not hold any more."""
-    return sorted(
-        scenarios.values(), key=lambda scenario: (scenario.answer.created is not None, scenario.name)
-    )
+    others would not hold any more. A mix is of what is tried by itself."""
+    alone = (scenario for scenario in scenarios.values() if not scenario.beside)
+    return sorted(alone, key=lambda scenario: (scenario.answer.created is not None, scenario.name))
 
 
 def try_all(catalog: Catalog, results: Path, names: list[str], placement: str, view: View) -> list[Square]:

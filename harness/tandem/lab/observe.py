@@ -10,7 +10,7 @@ from tandem.errors import TandemError
 from tandem.hosts.host import TELL_ROUTES, other_end
 from tandem.judge import generators, judge
 from tandem.judge.counters import HARNESS
-from tandem.judge.measure import Measured, Seen, WindowConditions, window
+from tandem.judge.measure import ClassConditions, Measured, Seen, WindowConditions, window
 from tandem.judge.slices import OwnSlices, Slice, row_zero
 from tandem.judge.windows import Unjudged, judged
 from tandem.lab.application import Application
@@ -70,7 +70,9 @@ class Scene:
 
 def _table_growth(scene: Scene) -> Probe[Seen] | None:
     """The growth of the table that every answer has to add a row to."""
-    table, postgres = scene.first.case.scenario.answer.created, scene.first.postgres
+    postgres = scene.first.postgres
+    created = [one.scenario.answer.created for one in scene.first.case.classes]
+    table = next(filter(None, created), None)
     if table is None:
         return None
     return BeforeAndAfter(
@@ -236,16 +238,19 @@ def _routes(stack: Stack, role: str, container: str) -> str:
     return stack.execute(role, [*TELL_ROUTES])
 
 
+def _comparisons(case: VisitCase) -> list[Comparison]:
+    return [Comparison(one.scenario, one.answers) for one in case.classes]
+
+
 def _tap(scene: Scene) -> Probe[Seen] | None:
     """The probe that reads the generator's answers on the wire."""
     if not scene.seconds:
         return None
     first = scene.first
-    apps = {
-        label: Tapped(app.asked_at, partial(Comparison, app.case.scenario, app.case.answers))
-        for label, app in scene.apps.items()
-    }
-    most = max(bodies_bytes(app.case.scenario, app.case.answers) for app in scene.apps.values())
+    apps = {label: Tapped(app.asked_at, partial(_comparisons, app.case)) for label, app in scene.apps.items()}
+    most = max(
+        bodies_bytes(of.scenario, of.answers) for app in scene.apps.values() for of in app.case.classes
+    )
     asked = apps[next(iter(apps))].target[0]  # all are asked on the same network
     ends = [
         (first.services[role].host, other_end(asked, _routes(first.stack, role, first.services[role].id)))
@@ -414,6 +419,13 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) 
         status=case.scenario.status,
         timeout_s=float(case.scenario.timeout_s),
         cpusets={role: service.cpuset for role, service in app.services.items()},
+        arrivals=spec.arrivals.process if spec.arrivals and spec.load == "open" else None,
+        classes=[
+            ClassConditions(
+                one.scenario.name, one.scenario.weight, one.scenario.status, one.answers.lengths()
+            )
+            for one in (case.classes if case.scenario.beside else [])
+        ],
         host_cpus=app.stack.sites.machines.cpus,
     )
     return window(

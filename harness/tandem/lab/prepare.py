@@ -4,7 +4,7 @@ import math
 import os
 import statistics
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -117,10 +117,8 @@ def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
     for name in changes:
         if name not in Scenario.model_fields:
             raise UsageError(f"a scenario has no field '{name}'")
-    if not changes:
-        return scenario
     try:
-        return Scenario.model_validate({**scenario.model_dump(), **changes})
+        return scenario.with_changes(changes)
     except ValidationError as error:
         first = error.errors()[0]
         raise UsageError(f"the scenario's {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -150,9 +148,9 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
         if conditions.db_rtt_ms is not None and not scenario.statements:
             raise UsageError(f"{scenario.name} never asks the database: leave out --db-rtt, or take recipes")
         implementation = catalog.implementation(variant.implementation)
-        if scenario.name in implementation.unsupported.scenarios:
-            reason = implementation.unsupported.scenarios[scenario.name]
-            raise UsageError(f"{implementation.name} does not support {scenario.name}: {reason}")
+        for name in (scenario.name, *(part.name for part in scenario.parts)):
+            if reason := implementation.unsupported.scenarios.get(name):
+                raise UsageError(f"{implementation.name} does not support {name}: {reason}")
         conditions.effective_settings(implementation)
 
 
@@ -166,7 +164,7 @@ def case_of(
     root = conditions.catalog.root
     topology = conditions.catalog.topologies[conditions.topology].variables
     admitted = conditions.variables.get("APP_MAXCONN")
-    return VisitCase(
+    made = VisitCase(
         implementation=implementation,
         scenario=scenario,
         settings=settings,
@@ -180,6 +178,10 @@ def case_of(
         db_rtt_ms=conditions.db_rtt_ms,
         generators=conditions.generators,
     )
+    for part in scenario.parts[1:]:
+        answers = read_answers(part, root / "contract", salt=conditions.salt)
+        made.beside.append(replace(made, scenario=part, answers=answers, beside=[]))
+    return made
 
 
 def generators_image(names: Collection[str]) -> str:

@@ -144,6 +144,7 @@ class Client:
             method=scenario.method,
             bodies=self.bodies,
             timeout_s=scenario.timeout_s,
+            weight=scenario.weight,
         )
 
     def close(self) -> None:

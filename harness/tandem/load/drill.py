@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.load.generator import FOLDER, Load, Report, ToolResult, said
+from tandem.load.generator import FOLDER, Generator, Load, Report, ToolResult, said
 from tandem.load.rows import Rows, no_rows
 
 NAME = "drill"
@@ -20,7 +20,7 @@ _TOTALS = re.compile(r"^Time taken for tests +(\d+(?:\.\d+)?) seconds$", re.MULT
 """Beginning of the summary of all requests; single requests stand before it."""
 
 
-class DrillGenerator:
+class DrillGenerator(Generator):
     """drill as a tandem.load.generator.Generator: the paths in turn, as many iterations at a time as connections.
 
     options: how many `requests`, a multiple of the number of paths, instead of seconds; `rampup_s`; `quiet`: False

@@ -11,6 +11,7 @@ from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.load.rows import Rows, read_rows
 from tandem.record.part import Number, Part
+from tandem.record.trial import Arrivals
 
 OLDEST = (1, 14)
 """Before this release the SQLite rows lack the paced start."""
@@ -39,8 +40,22 @@ class Load:
     bodies: SentBodies | None = None
     """The generator draws one for each request."""
     timeout_s: int = TIMEOUT_S
+    weight: int = 1
+    """Of these requests, by the sum of all."""
+    beside: tuple["Load", ...] = ()
+    """The other classes of a mix: what is asked, and its weight."""
+    arrivals: Arrivals = field(default_factory=Arrivals)
+    share: tuple[int, int] = (0, 1)
+    """Which of how many generators: of a schedule it sends every n-th arrival."""
+    whole_rps: int | None = None
+    """The rate of all generators together; None: `rate_rps`."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of one generator beside the load (WindowSpec.generator_options)."""
+
+    @property
+    def parts(self) -> tuple["Load", ...]:
+        """The classes of its requests."""
+        return self, *self.beside
 
 
 def body_file(bodies: SentBodies) -> str:
@@ -116,6 +131,8 @@ class Report(BaseModel):
 
     statusCodeDistribution: dict[str, int]
     errorDistribution: dict[str, int] = {}
+    errors_of: dict[int, int] = {}
+    """Class of a mix -> its errors."""
     told: ToolResult | None = None
     """The figures of a generator that leaves none at all: then the window's are these, and its checks are those of a
     second opinion (tandem.judge.windows)."""
@@ -151,6 +168,8 @@ class Generator(Protocol):
     name: str
     suffixes: tuple[str, ...]
     """Suffixes of the files that a load leaves."""
+    scheduled: bool = False
+    """Whether it is told when each request is due."""
 
     def inputs(self, load: Load, name: str) -> dict[str, str]:
         """Files that it reads: suffix -> text."""
@@ -158,12 +177,16 @@ class Generator(Protocol):
     def arguments(self, load: Load, name: str) -> list[str]:
         """The command line of a load."""
 
+    def began_s(self, text: str) -> float | None:
+        """When the load began (time.time() there), where what it printed says so. Raises TandemError."""
+        return None
+
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
         """Read the files of a load, copied to `folder`; what it printed is in name.txt. Raises TandemError if that
         cannot be read."""
 
 
-class Oha:
+class Oha(Generator):
     """oha as a Generator: rows from SQLite, errors from its summary."""
 
     name = "oha"

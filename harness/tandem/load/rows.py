@@ -37,7 +37,22 @@ class Rows:
     status: Ints
     length_bytes: Ints
     due_s: Floats | None = None
-    """When each was due, where several generators share an open loop; None: row i at i / rate."""
+    """When each was due, where that is known; None: row i at i / rate."""
+    classes: Ints | None = None
+    """Which class of a mix each is; None: there is one."""
+
+    def is_of(self, number: int) -> NDArray[np.bool_]:
+        """Which are of one class."""
+        of = np.zeros(len(self), dtype=np.int64) if self.classes is None else self.classes
+        found: NDArray[np.bool_] = of == number
+        return found
+
+    def of_class(self, number: int) -> "Rows":
+        """Those of one class."""
+        own = self.is_of(number)
+        due_s = None if self.due_s is None else self.due_s[own]
+        times = self.start_s[own], self.paced_s[own], self.end_s[own]
+        return Rows(*times, self.status[own], self.length_bytes[own], due_s)
 
     def __len__(self) -> int:
         return len(self.start_s)

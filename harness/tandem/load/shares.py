@@ -54,7 +54,8 @@ def split(total: int, parts: int) -> list[int]:
 
 def deal(load: Load, by: Generator, generators: int) -> list[Share]:
     """The shares of a load, the same one where there is one generator. Connections and rate are split; in an open loop
-    generator k of n begins k / rate later than the first, so that together they are paced as one would be.
+    generator k of n begins k / rate later than the first, so that together they are paced as one would be; one that is told a
+    schedule sends every n-th of its arrivals.
 
     Raises UsageError where a generator would have nothing to do, and for a program that leaves no rows to merge.
     """
@@ -77,8 +78,14 @@ def deal(load: Load, by: Generator, generators: int) -> list[Share]:
     return [
         Share(
             role(number + 1),
-            replace(load, connections=connections[number], rate_rps=rates[number]),
-            number / load.rate_rps if load.rate_rps else 0.0,
+            replace(
+                load,
+                connections=connections[number],
+                rate_rps=rates[number],
+                share=(number, generators),
+                whole_rps=load.rate_rps,
+            ),
+            number / load.rate_rps if load.rate_rps and not by.scheduled else 0.0,
         )
         for number in range(generators)
     ]
@@ -96,7 +103,8 @@ class Dealt:
     def due_s(self) -> Floats:
         """When each was due, since the first generator began: as in tandem.load.rows.open_loop, by its own clock."""
         assert self.rate_rps is not None
-        return self.began_s + np.arange(len(self.rows)) / self.rate_rps
+        own = np.arange(len(self.rows)) / self.rate_rps if self.rows.due_s is None else self.rows.due_s
+        return self.began_s + own
 
 
 COLUMNS = ("start_s", "paced_s", "end_s", "status", "length_bytes")
@@ -107,9 +115,10 @@ def merged(parts: Iterable[Dealt]) -> Rows:
     says when it was due. parts: one is taken at a time; memory holds the columns of each row once (48 bytes), the part
     that is read, and two columns more while all are put in order.
     """
-    chunks: dict[str, list[np.typing.NDArray[np.generic]]] = {name: [] for name in (*COLUMNS, "due_s")}
+    every = (*COLUMNS, "classes", "due_s")
+    chunks: dict[str, list[np.typing.NDArray[np.generic]]] = {name: [] for name in every}
     for part in parts:
-        for name in COLUMNS:
+        for name in COLUMNS if part.rows.classes is None else (*COLUMNS, "classes"):
             column = getattr(part.rows, name)
             chunks[name].append(column + part.began_s if name.endswith("_s") else column)
         chunks["due_s"].append(np.empty(0) if part.rate_rps is None else part.due_s)
@@ -118,14 +127,17 @@ def merged(parts: Iterable[Dealt]) -> Rows:
     due = np.concatenate(chunks.pop("due_s"))
     # Each part is in order: a stable sort of such runs is a merge.
     order = np.argsort(due if len(due) else np.concatenate(chunks["start_s"]), kind="stable")
-    columns = {name: np.concatenate(chunks.pop(name))[order] for name in COLUMNS}
+    columns = {name: np.concatenate(several)[order] for name, several in chunks.items() if several}
     return Rows(**columns, due_s=due[order] if len(due) else None)
 
 
 def summed(reports: Iterable[Report]) -> Report:
     """The counts of all."""
-    answers, errors = Counter[str](), Counter[str]()
+    answers, errors, errors_of = Counter[str](), Counter[str](), Counter[int]()
     for report in reports:
         answers.update(report.statusCodeDistribution)
         errors.update(report.errorDistribution)
-    return Report(statusCodeDistribution=dict(answers), errorDistribution=dict(errors))
+        errors_of.update(report.errors_of)
+    return Report(
+        statusCodeDistribution=dict(answers), errorDistribution=dict(errors), errors_of=dict(errors_of)
+    )

@@ -1,29 +1,24 @@
-"""vegeta, the second opinion: another program, in another language, that makes the same load.
+"""vegeta, in another language than oha: the second opinion, and the generator of drawn arrivals and of mixes.
 
-https://github.com/tsenart/vegeta. It is made for open loops; `-rate=0 -max-workers` is its closed one.
+https://github.com/tsenart/vegeta; loadgen/vegeta gives its attacker a schedule in place of a rate.
 """
 
-import base64
-import csv
 import json
-import re
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tandem.errors import TandemError
-from tandem.load.generator import FOLDER, Load, Report, body_file
+from tandem.load.generator import FOLDER, HEADERS, Generator, Load, Report, body_file, said
 from tandem.load.rows import Rows
+from tandem.load.schedule import schedule
 
-# Encoded after the load, so that writing text costs nothing while it runs.
-_SCRIPT = (
-    'name=$1; shift; vegeta attack -output="$name.bin" "$@"'
-    ' && vegeta encode -to=csv -output="$name.csv" "$name.bin" && rm -f "$name.bin"'
+_ROW = np.dtype(
+    [(name, "<i4") for name in ("request", "status")] + [(n, "<i8") for n in ("due", "sent", "end", "length")]
 )
-_LENGTH = re.compile(rb"^content-length: *(\d+)\s*$", re.IGNORECASE | re.MULTILINE)
-_TIMESTAMP, _CODE, _LATENCY, _ERROR, _SEQUENCE, _HEADERS = 0, 1, 2, 5, 8, 11
 
 
 def version(text: str) -> str:
@@ -32,73 +27,79 @@ def version(text: str) -> str:
     return words[words.index("Version:") + 1] if "Version:" in words else "unknown"
 
 
-class Vegeta:
+def _requests(load: Load) -> Iterator[dict[str, Any]]:
+    """All distinct requests of one part of a load."""
+    bodies: list[Any] = [None]
+    if load.bodies is not None:
+        bodies = [{"file": body_file(load.bodies), "line": line} for line in range(len(load.bodies.each))]
+    headers = HEADERS | {name.lower(): value for name, value in load.headers.items()}
+    for url in load.urls or [load.url]:
+        for body in bodies:
+            yield {"method": load.method, "url": url, "headers": headers, "body": body}
+
+
+class Vegeta(Generator):
     """vegeta as a tandem.load.generator.Generator."""
 
     name = "vegeta"
-    suffixes: tuple[str, ...] = ("csv",)
+    suffixes: tuple[str, ...] = ("rows",)
+    scheduled = True
 
     def inputs(self, load: Load, name: str) -> dict[str, str]:
-        """It asks for the targets in turn, where oha draws one. A target may have a body of its own."""
-        targets = [{"method": load.method, "url": url} for url in load.urls or [load.url]]
-        if load.bodies is not None and len(load.bodies.each) > 1:
-            each = [base64.b64encode(body).decode() for body in load.bodies.each]
-            targets = [target | {"body": body} for target in targets for body in each]
-        return {"targets": "".join(json.dumps(target) + "\n" for target in targets)}
+        """Each distinct request on a line, with its class; when each arrival is due and which request it is."""
+        parts = [
+            [one | {"class": number} for one in _requests(part)] for number, part in enumerate(load.parts)
+        ]
+        due, which = schedule(load, [len(part) for part in parts])
+        return {
+            "requests": "".join(json.dumps(one) + "\n" for part in parts for one in part),
+            "schedule": "".join(
+                f"{at} {one}\n" for at, one in zip(due.tolist(), which.tolist(), strict=True)
+            ),
+        }
 
     def arguments(self, load: Load, name: str) -> list[str]:
-        """-redirects=-1: a redirect is no answer. -max-body=0: bodies are read but not kept, which would cost the CPU that
-        is shared; their lengths are taken from the answers' Content-Length, which Go's client holds the body to.
-        """
-        connections = str(load.connections)
-        out = ["sh", "-c", _SCRIPT, "sh", f"{FOLDER}/{name}"]
-        out += ["-format=json", f"-targets={FOLDER}/{name}.targets", f"-duration={load.duration_s}s"]
-        out += [f"-timeout={load.timeout_s}s", "-redirects=-1", "-max-body=0", f"-connections={connections}"]
-        if load.rate_rps is None:
-            out += ["-rate=0", f"-workers={connections}", f"-max-workers={connections}"]
-        else:
-            out += [f"-rate={load.rate_rps}/1s", f"-max-connections={connections}"]
-        if load.bodies is not None and len(load.bodies.each) == 1:
-            out.append(f"-body={body_file(load.bodies)}")
-        return [*out, *(f"-header={key}: {value}" for key, value in load.headers.items())]
+        files = [f"-{one}={FOLDER}/{name}.{one}" for one in ("requests", "schedule", "rows")]
+        out = ["vegeta", *files, f"-timeout={load.timeout_s}s", f"-connections={load.connections}"]
+        return out if load.rate_rps is not None else [*out, "-closed", f"-duration={load.duration_s}s"]
+
+    def began_s(self, text: str) -> float | None:
+        return float(_told(text)["began_ns"]) / 1e9
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
-        """Rows and errors from `vegeta encode -to=csv`. Raises TandemError if they are missing or broken.
-
-        Without an answer the code is 0: these are the errors, and as with oha they have no row. vegeta stamps
-        a request when its pacer has woken, right before it is sent: start and paced start are the same. Times
-        count from the first stamp, because the beginning of the load is not told.
-        """
-        file = folder / f"{name}.csv"
-        if not file.is_file():
-            raise TandemError(f"{file}: the load generator left no rows")
+        """Rows in the order in which they were due. What was not answered is an error and has none, as with oha."""
+        file = folder / f"{name}.rows"
         try:
-            with file.open(newline="") as stream:
-                return _rows(list(csv.reader(stream)))
-        except (ValueError, IndexError, csv.Error) as error:
+            every = np.frombuffer(file.read_bytes(), dtype=_ROW)
+            lines = (folder / f"{name}.requests").read_text().splitlines()
+            of_request = np.array([json.loads(line)["class"] for line in lines])
+            classes = of_request[every["request"]]
+        except FileNotFoundError:
+            raise TandemError(f"{file}: the load generator left no rows") from None
+        except (OSError, ValueError, LookupError) as error:
             raise TandemError(f"{file}: the load generator's rows cannot be read: {error}") from None
+        order = np.argsort(every["due"], kind="stable")
+        every, classes = every[order], classes[order]
+        answered = every["status"] != 0
+        rows, errors = every[answered], Counter(classes[~answered].tolist())
+        status, counts = np.unique(rows["status"], return_counts=True)
+        report = Report(
+            statusCodeDistribution=dict(zip(map(str, status.tolist()), counts.tolist(), strict=True)),
+            errorDistribution=_told(said(folder, name))["errors"],
+            errors_of=dict(errors),
+        )
+        sent, end, due = (rows[column] / 1e9 for column in ("sent", "end", "due"))
+        own = classes[answered] if of_request.any() else None
+        return Rows(sent, sent, end, rows["status"].astype(np.int64), rows["length"].copy(), due, own), report
 
 
 VEGETA = Vegeta()
 
 
-def _rows(lines: list[list[str]]) -> tuple[Rows, Report]:
-    lines.sort(key=lambda line: int(line[_SEQUENCE]))
-    first_ns = int(lines[0][_TIMESTAMP]) if lines else 0
-    errors = Counter(line[_ERROR] for line in lines if line[_CODE] == "0")
-    answered = [line for line in lines if line[_CODE] != "0"]
-    # Nanoseconds since 1970 do not fit a float: subtracted before they become one.
-    start = np.array([int(line[_TIMESTAMP]) - first_ns for line in answered], dtype=np.int64) / 1e9
-    latency = np.array([int(line[_LATENCY]) for line in answered], dtype=np.int64) / 1e9
-    status = np.array([int(line[_CODE]) for line in answered], dtype=np.int64)
-    lengths = np.array([_length(line[_HEADERS]) for line in answered], dtype=np.int64)
-    counts = Counter(line[_CODE] for line in answered)
-    report = Report(statusCodeDistribution=dict(counts), errorDistribution=dict(errors))
-    return Rows(start, start.copy(), start + latency, status, lengths), report
-
-
-@lru_cache(maxsize=4096)
-def _length(headers: str) -> int:
-    """The Content-Length in base64-encoded headers; -1, which no right answer has, where there is none."""
-    match = _LENGTH.search(base64.b64decode(headers))
-    return int(match[1]) if match else -1
+def _told(text: str) -> dict[str, Any]:
+    """What it says at its end. Raises TandemError where that is missing."""
+    try:
+        told: dict[str, Any] = json.loads(text.strip().splitlines()[-1])
+        return told
+    except (ValueError, IndexError):
+        raise TandemError(f"the load generator did not say how it ended: {text.strip()[-300:]}") from None

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.load.generator import Load, Report, SocketErrors, ToolResult, said
+from tandem.load.generator import Generator, Load, Report, SocketErrors, ToolResult, said
 from tandem.load.rows import Rows, no_rows
 
 NAME = "wrk"
@@ -24,7 +24,7 @@ _NOT_2XX = re.compile(r"^ +Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
 _RATE = re.compile(r"^Requests/sec: +(\d+(?:\.\d+)?)$", re.MULTILINE)
 
 
-class WrkGenerator:
+class WrkGenerator(Generator):
     """wrk as a tandem.load.generator.Generator. Of several URLs it asks for the first; options: its `threads`,
     each with connections / threads of the connections. An answer that takes longer than the timeout is counted as one;
     its connection stays."""

@@ -1,7 +1,7 @@
 """Are captured answers right for their requests? Pure."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tandem.catalog.golden import Answers, Created, Sums
@@ -18,10 +18,12 @@ class ComparedAnswers:
     begun: int = 0
     compared: int = 0
     wrong: list[str] = field(default_factory=list)
+    of_class: list[int] = field(default_factory=list)
+    """`compared`, by class of a mix."""
 
 
 class Comparison:
-    """Comparison of one scenario's answers with the right ones."""
+    """Comparison of the answers to one class of requests with the right ones."""
 
     def __init__(self, scenario: Scenario, answers: Answers) -> None:
         self._scenario, self._answers = scenario, answers
@@ -65,3 +67,15 @@ class Comparison:
                 return f"{exchange.body[:60]!r} was returned before"
             self._made.add(exchange.body)
         return self._answers.difference(exchange.body, key, exchange.sent)
+
+
+def compare_all(classes: Sequence[Comparison], found: Iterable[Exchange | Broken | None]) -> ComparedAnswers:
+    """Compare exchanges, each with the class that it is of. Whose a request without an answer is, is not known."""
+    every = list(found)
+    each = [one.compare(of for of in every if of is not None) for one in classes]
+    return ComparedAnswers(
+        begun=every.count(None) + sum(one.begun for one in each),
+        compared=sum(one.compared for one in each),
+        wrong=[text for one in each for text in one.wrong],
+        of_class=[one.compared for one in each],
+    )

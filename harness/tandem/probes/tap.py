@@ -17,7 +17,7 @@ from pathlib import Path
 from tandem.catalog.golden import Answers
 from tandem.catalog.scenario import Scenario
 from tandem.hosts.host import Capture, Captured, Host
-from tandem.probes.comparing import KEPT, ComparedAnswers, Comparison
+from tandem.probes.comparing import KEPT, ComparedAnswers, Comparison, compare_all
 from tandem.probes.exchanges import Broken, Exchange, exchanges, read_packets
 from tandem.record.window import OnWire, Tap
 
@@ -53,7 +53,8 @@ class Tapped:
     """One application's load. address: host:port that the generator asks."""
 
     address: str
-    compare: Callable[[], Comparison]
+    classes: Callable[[], Sequence[Comparison]]
+    """One comparison for each class of its requests."""
 
     @property
     def target(self) -> tuple[str, int]:
@@ -148,7 +149,7 @@ class WireTap:
             for label, app in self.apps.items():
                 found[label] += exchanges(read_packets(file), app.target)
         self._folder.cleanup()
-        out = {label: app.compare().compare(found[label]) for label, app in self.apps.items()}
+        out = {label: compare_all(app.classes(), found[label]) for label, app in self.apps.items()}
         return out, bytes_, time.thread_time() - began
 
     def part(self, app: str) -> OnWire:
@@ -161,6 +162,7 @@ class WireTap:
             packets_lost=sum(one.dropped for one in self._captured),
             begun=own.begun,
             compared=own.compared,
+            compared_of_class=own.of_class if len(own.of_class) > 1 else [],
             wrong=len(own.wrong),
             wrong_first=own.wrong[:KEPT],
             capture_cpu_s=sum(one.cpu_s for one in self._captured),

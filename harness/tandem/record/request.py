@@ -6,6 +6,7 @@ from pydantic import Field, JsonValue
 
 from tandem.record.conclusion import Coordinates, Position
 from tandem.record.part import Part
+from tandem.record.trial import Arrivals
 
 StandIn = Literal["null", "proxy", "database"]
 """What replaces the application to bound it: a null application, HAProxy's own answer, pgbench on the database."""
@@ -65,6 +66,8 @@ class Conditions(Part):
     """The machines: a file of loadgen/labs, which says their CPU sets as well, in place of the placement. None: all on one."""
     generators: int = Field(default=1, ge=1)
     """So many load generators share each load."""
+    arrivals: Arrivals | None = None
+    """Of open loops, but for the seed. Null: evenly spaced, by the generator itself."""
 
 
 class Request(Part):

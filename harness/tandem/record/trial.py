@@ -24,6 +24,26 @@ class Slicing(Part):
     """Of the order (tandem.analysis.alternation.balanced)."""
 
 
+class Arrivals(Part):
+    """When the requests of a load are due, and of a mix which of them, where that is drawn (tandem.load.schedule)."""
+
+    process: Literal["paced", "poisson", "bursts"] = "paced"
+    """Evenly spaced; at random, each moment alike; or evenly in bursts with pauses between."""
+    size: int | None = None
+    """Requests of a burst."""
+    pause_ms: int | None = None
+    """Between the end of a burst and the beginning of the next."""
+    seed: int = 0
+    """The same for all variants of a block: what is compared is asked at the same instants."""
+
+    @property
+    def told(self) -> str:
+        """For people."""
+        if self.process == "bursts":
+            return f"arrivals in bursts of {self.size} with pauses of {self.pause_ms} ms"
+        return {"paced": "evenly spaced arrivals", "poisson": "Poisson arrivals"}[self.process]
+
+
 class WindowSpec(Part):
     """One load: who is loaded, how, for how long, by what."""
 
@@ -58,6 +78,8 @@ class WindowSpec(Part):
     """Begins once the host is quiet; False: at once."""
     after_s: Figure = 0.0
     """A rest before it."""
+    arrivals: Arrivals | None = None
+    """Null: the generator paces an open loop by itself."""
     slices: Slicing | None = None
     """Closed loop, several variants: not at once but in slices, which share `seconds`. Of each variant the first slice
     opens its connections and gives no figure."""

@@ -170,6 +170,8 @@ class Tap(Part):
     """Requests of the load that were seen."""
     compared: int
     """Those of `begun` whose whole answer was seen and has the right status."""
+    compared_of_class: list[int] = Field(default_factory=list)
+    """`compared`, by class of a mix."""
     wrong: int
     wrong_first: list[str]
     """A few of them: what was asked, what is right and what came."""
@@ -227,6 +229,23 @@ class GeneratorShare(Part):
     """Why its rows are missing."""
 
 
+class ClassFigures(Part):
+    """One class of a mix, by the generator's rows."""
+
+    name: str
+    """The scenario that its requests are of."""
+    weight: int
+    good: int
+    failed: int
+    """Wrong answers, and requests that got none."""
+    goodput_rps: Figure
+    service_time_ms: Times
+    answer_ms_min: Figure | None = None
+    response_time_ms: Times | None = None
+    """Null in a closed loop."""
+    response_time_hdr: str | None = None
+
+
 # ---- the parts of a window, each from one place: the generator's rows, the counters, a probe ----
 
 
@@ -238,6 +257,8 @@ class AskedLoad(Part):
     connections: int
     offered_rps: Figure | None = None
     """Open loop: the rate of intended sends. Closed loop: null, the rate follows the answers."""
+    arrivals: Literal["paced", "poisson", "bursts"] | None = None
+    """How the requests of an open loop arrived, by a schedule; null: evenly, paced by the generator itself."""
     measured_s: Figure
     """Length of the part that figures come from: the window without its first and last seconds."""
 
@@ -263,6 +284,9 @@ class AnswerFigures(Part):
     rows_2xx: int | None = None
     reported_2xx: int | None = None
     """The generator's own count, beside that of its rows."""
+    classes: list[ClassFigures] = Field(default_factory=list)
+    """The classes of a mix, its own first. Of a mix the quickest and the slowest answer, what answers imply and the response
+    times are those of its own class; all else is of all requests."""
     answer_ms_min: Figure | None = None
     """The quickest right answer of the whole window, from its send to its last byte."""
     answer_ms_max: Figure | None = None
@@ -407,6 +431,11 @@ class Window(
     evidence: list[str]
     findings: list[Finding]
     verdict: Verdict
+
+    @property
+    def class_names(self) -> list[str]:
+        """Those of a mix."""
+        return [one.name for one in self.classes]
 
     @classmethod
     def of(cls, *parts: Part, host: HostActivity, slices: Slices | None = None) -> "Window":

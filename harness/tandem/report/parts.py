@@ -21,7 +21,8 @@ def conditions_line(request: Request) -> str:
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
     where = f"placement {under.placement}" if under.lab is None else f"lab {under.lab}"
     shared = "" if under.generators == 1 else f", load from {under.generators} generators"
-    return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{shared}, plan {request.plan}"
+    arriving = "" if under.arrivals is None else f", {under.arrivals.told}"
+    return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{shared}{arriving}, plan {request.plan}"
 
 
 def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:

@@ -91,9 +91,26 @@ def evenly_spaced_mean(load: float) -> float:
     return float(1 / (1 - root))
 
 
-def mean_error(load: float, requests: int, runs: int = 300, seed: int = 1) -> float:
+def poisson_mean(load: float, exponential: bool) -> float:
+    """The same for arrivals at random, with exponential service or with one that always takes as long.
+
+    Pollaczek and Khinchine: 1 + load (1 + c²) / (2 (1 - load)), c the service's coefficient of variation. Kleinrock, 5.6.
+    """
+    return 1 + load * (2 if exponential else 1) / (2 * (1 - load))
+
+
+def mean_error(
+    load: float, requests: int, runs: int = 300, seed: int = 1, random: bool = False, exponential: bool = True
+) -> float:
     """Standard deviation, in service times, of the mean response time over so many requests: simulated,
-    because the response times of a queue depend on each other."""
+    because the response times of a queue depend on each other. random: arrivals are, and not evenly spaced."""
     chance = np.random.default_rng(seed)
-    arrival = np.arange(requests) / load
-    return float(np.std([lindley(arrival, chance.exponential(1, requests)).mean() for _ in range(runs)]))
+
+    def one() -> float:
+        arrival = (
+            np.sort(chance.uniform(0, requests / load, requests)) if random else np.arange(requests) / load
+        )
+        service = chance.exponential(1, requests) if exponential else np.ones(requests)
+        return float(lindley(arrival, service).mean())
+
+    return float(np.std([one() for _ in range(runs)]))

@@ -1,15 +1,23 @@
-"""A queue of known load, end to end: against the recursion over the server's own log, and against the theory of queues."""
+"""Queues of known load, end to end: against the recursion over the server's own log, and against the theory of queues."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
+from tandem.lab.sites import APP, APP_PORT
+from tandem.load.rows import Floats
 from tandem.record.outcome import Outcome
+from tandem.record.trial import Arrivals
 from tandem.selftest.known_answer import KnownAnswer, close
-from tandem.selftest.models import evenly_spaced_mean, lindley, mean_error
-from tandem.selftest.stage import Running, SeenFromBothEnds, Stage
+from tandem.selftest.models import evenly_spaced_mean, lindley, mean_error, poisson_mean
+from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage
 from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, late, path, require_same, way
 
+GROUP = "queueing"
+NUMBERS = {3: "three", 4: "four"}
 LOADS = (0.5, 0.7)
 SERVICE_S = 0.005
 """Time of a service: long by the twentieth of a millisecond that a server takes to wake up, which is not in the recursion."""
@@ -18,20 +26,55 @@ WINDOWS = 10
 queue not to matter."""
 
 
+@dataclass(frozen=True)
+class Queue:
+    """A single server and its arrivals. errors: of the theory, that are allowed."""
+
+    name: str
+    mean: Callable[[float], float]
+    """Load -> mean response time in service times, by theory."""
+    poisson: bool
+    exponential: bool
+    errors: int
+    service_s: float = SERVICE_S
+
+    def behaviour(self, load: float, number: int) -> str:
+        """The server's in the window of that number: each draws other service times."""
+        how = "" if self.exponential else "&busy=1"
+        return f"kind=queue&us={self.service_s * 1e6:.0f}{how}&seed={round(load * 100) + 1000 * number}"
+
+    def arrivals(self, number: int) -> Arrivals | None:
+        return Arrivals(process="poisson", seed=number) if self.poisson else None
+
+
+EVEN = Queue("queue", evenly_spaced_mean, poisson=False, exponential=True, errors=3)
+AT_RANDOM = (
+    Queue("M/M/1 queue", lambda load: poisson_mean(load, True), poisson=True, exponential=True, errors=4),
+    Queue("M/D/1 queue", lambda load: poisson_mean(load, False), poisson=True, exponential=False, errors=4),
+)
+
+
 def as_asked(busy: float, load: float, requests: int) -> bool:
     """Whether a load of so many exponential services is the one that was asked for. Their mean scatters by 1 / sqrt(requests);
     besides, a server may take a tenth of a millisecond, 2 % of SERVICE_S, more than it is told."""
     return close(busy / load, 1, 0.02 + 3 / math.sqrt(requests))
 
 
-def queue(running: Running, load: float, idle: SeenFromBothEnds, seconds: int) -> Outcome:
-    """A single server with exponential service and evenly spaced arrivals, over all windows together. The generator is
-    held against the recursion over the server's log, the recursion against the log itself and against the theory at
-    the load that there was, which has to be the one that was asked for."""
-    rate, way_s = round(load / SERVICE_S), float(np.median(way(idle)))
+def queue(
+    running: Running, of: Queue, load: float, idle: SeenFromBothEnds, seconds: int, windows: int
+) -> Outcome:
+    """A single server, over all windows together. The generator is held against the recursion over the server's log, the
+    recursion against the log itself and against the theory at the load that there was, which has to be the one that was
+    asked for. Where the generator draws the arrivals, the recursion is over the instants at which requests were due."""
+    rate, way_s = round(load / of.service_s), float(np.median(way(idle)))
     seen = [
-        running.steady_window("open", seconds, behaviour(load, number), rate_rps=rate, connections=50)
-        for number in range(WINDOWS)
+        running.steady_window(
+            *("open", seconds, of.behaviour(load, number)),
+            rate_rps=rate,
+            connections=50,
+            arrivals=of.arrivals(number),
+        )
+        for number in range(windows)
     ]
     for one in seen:
         require_same(one)
@@ -42,18 +85,18 @@ def queue(running: Running, load: float, idle: SeenFromBothEnds, seconds: int) -
     wanted_ms = float((recursion_s + late_s).mean() + way_s) * 1e3
     found_ms = float(np.concatenate([one.response_s() for one in seen]).mean()) * 1e3
     replayed, busy = recursion_s.mean() / own_s.mean(), rate * float(took_s.mean())
-    theory, spread = evenly_spaced_mean(busy), 3 * mean_error(load, len(took_s))
-    unqueued_ms = float((took_s + late_s).mean() + way_s) * 1e3
+    spread = of.errors * mean_error(load, len(took_s), random=of.poisson, exponential=of.exponential)
+    theory, unqueued_ms = of.mean(busy), float((took_s + late_s).mean() + way_s) * 1e3
     in_services = float(recursion_s.mean() / took_s.mean())
     consistent = (
         close(replayed, 1, 0.01) and as_asked(busy, load, len(took_s)) and abs(in_services - theory) <= spread
     )
     return KnownAnswer[float](
-        name=f"queue at {load:.0%} load",
-        group="queueing",
+        name=f"{of.name} at {load:.0%} load",
+        group=GROUP,
         expected=f"{wanted_ms:.2f} ms by the recursion, which theory puts at {theory:.3f} service times at {busy:.1%} load;"
         f" it gives {in_services:.3f} service times and {replayed:.4f} of the server's own log",
-        tolerance=f"0.3 ms or 1 %; {spread:.2f} (three standard errors of {len(took_s):,} requests)",
+        tolerance=f"0.3 ms or 1 %; {spread:.2f} ({NUMBERS[of.errors]} standard errors of {len(took_s):,} requests)",
         right=lambda ms: close(ms, wanted_ms, LEAST_SHARE, LEAST_MS) and consistent,
         shown=lambda ms: f"{ms:.2f} ms",
         broken="without the queue",
@@ -61,14 +104,53 @@ def queue(running: Running, load: float, idle: SeenFromBothEnds, seconds: int) -
     ).judged(found_ms, unqueued_ms)
 
 
-def behaviour(load: float, number: int) -> str:
-    """The server's behaviour in the window of that number: each draws other service times."""
-    return f"kind=queue&us={SERVICE_S * 1e6:.0f}&seed={round(load * 100) + 1000 * number}"
+FAST_RPS, FAST_S, LATE_P99_MS = 2000, 5, 1.0
+"""A rate beyond those of most windows, and how late the generator may be at it."""
+
+
+def _gaps_p(due_s: Floats, seconds: float) -> float:
+    """Probability of gaps as uneven as these, if arrivals are at random: by Kolmogorov and Smirnov, against the exponential."""
+    return float(scipy.stats.kstest(np.diff(due_s) * len(due_s) / seconds, "expon").pvalue)
+
+
+def schedule(running: Running) -> Outcome:
+    """A server that answers at once, without HAProxy beside the generator: requests leave when they are due, and arrive at
+    random."""
+    seen = running.steady_window(
+        *("open", FAST_S, HONEST),
+        rate_rps=FAST_RPS,
+        connections=50,
+        address=f"{APP}:{APP_PORT}",
+        arrivals=Arrivals(process="poisson", seed=1),
+    )
+    late_ms, due_s = float(np.quantile(late(seen), 0.99)) * 1e3, seen.rows.due_s
+    assert due_s is not None
+    core = seen.window.roles["loadgen"].cpu_cores
+    return KnownAnswer[float](
+        name=f"arrivals at random, {FAST_RPS:,}/s",
+        group=GROUP,
+        expected=f"exponential gaps, {FAST_RPS * FAST_S:,} requests, p99 of the lateness under {LATE_P99_MS:.0f} ms",
+        tolerance="p > 0.001",
+        right=lambda p: p > 0.001 and late_ms < LATE_P99_MS and len(seen.rows) == FAST_RPS * FAST_S,
+        shown=lambda p: (
+            f"p {p:.2g}, {len(seen.rows):,} requests, {late_ms:.2f} ms late at p99, {core:.2f} cores"
+        ),
+        broken="evenly spaced",
+        caught=lambda p: p < 0.001,
+    ).judged(_gaps_p(due_s, FAST_S), _gaps_p(np.arange(len(due_s)) / FAST_RPS, FAST_S))
 
 
 def run(stage: Stage, requests: int) -> list[Outcome]:
-    """Queues at 50 and 70 % load, with so many requests that the theory binds to 2 and 4 %."""
+    """Evenly spaced arrivals at 50 and 70 % load, with so many requests that the theory binds to 2 and 4 %."""
     with stage.running() as running:
         idle = path(running, round(0.5 / SERVICE_S))
         seconds = {load: round(requests * SERVICE_S / load / WINDOWS) for load in LOADS}
-        return [queue(running, load, idle, seconds[load]) for load in LOADS]
+        return [queue(running, EVEN, load, idle, seconds[load], WINDOWS) for load in LOADS]
+
+
+def at_random(stage: Stage, seconds: int = 25) -> list[Outcome]:
+    """Arrivals that the generator draws, at half load."""
+    with stage.running() as running:
+        idle = path(running, round(0.5 / SERVICE_S))
+        queues = [queue(running, of, 0.5, idle, seconds, 1) for of in AT_RANDOM]
+        return [schedule(running), *queues]

@@ -30,6 +30,7 @@ UNIT: list[ModuleType] = [units_, statistics, capacity, explaining]
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
     "timing": timing.run,
+    "arrivals": queueing.at_random,
     "liars": liars.run,
     "sampler": sampling.run,
     "attribution": attribution.run,

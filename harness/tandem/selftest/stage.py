@@ -24,11 +24,13 @@ from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.lab.stack import Stack
 from tandem.lab.visit import Visit
-from tandem.load.generator import OHA, Report, read_report
-from tandem.load.rows import Floats, Rows, open_loop, read_rows
+from tandem.load.generator import OHA, Report
+from tandem.load.generators import GENERATORS
+from tandem.load.rows import Floats, Rows, open_loop
+from tandem.load.vegeta import VEGETA
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import give
-from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowSpec
+from tandem.record.trial import Arrivals, Slicing, Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict, Window
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
@@ -204,8 +206,9 @@ class Running:
         address: str | None = None,
         meanwhile: Callable[[], None] | None = None,
         settled: bool = True,
+        arrivals: Arrivals | None = None,
     ) -> SeenFromBothEnds:
-        """One window, with the server armed at its beginning. address: whom to ask, HAProxy unless said.
+        """One window, with the server armed at its beginning. address: whom to ask, HAProxy unless said. arrivals: by vegeta.
         meanwhile: called once as the load begins; must not wait. settled=False: begins without waiting for a quiet host.
 
         An open loop has four times the connections (tandem.load.client).
@@ -222,6 +225,8 @@ class Running:
             trim_start_s=TRIM_START_S,
             trim_end_s=TRIM_END_S,
             settled=settled,
+            generator=VEGETA.name if arrivals else OHA.name,
+            arrivals=arrivals,
         )
 
         def begin() -> None:
@@ -235,9 +240,8 @@ class Running:
         served = Served.parse("arrival_us,start_us,finish_us\n")
         if behaviour is not None:
             served = Served.parse(control(self.app, "log", wait_s=30))
-        files = {suffix: self.app.folder / f"{spec.name}.{suffix}" for suffix in OHA.suffixes}
-        seen = SeenFromBothEnds(window, read_rows(files["sqlite"]), read_report(files["json"]), served)
-        for file in files.values():
+        seen = SeenFromBothEnds(window, *GENERATORS[spec.generator].read(self.app.folder, spec.name), served)
+        for file in self.app.folder.glob(f"{spec.name}.*"):
             file.unlink()  # `seen` has it all, and the weekly class would leave gigabytes
         return seen
 
@@ -334,7 +338,10 @@ class Stage:
             salt=secrets.token_hex(4),
         )
         self.laboratory = Laboratory(
-            self.catalog, self.results, self.view, Work(request, self._variants, self.folder)
+            self.catalog,
+            self.results,
+            self.view,
+            Work(request, self._variants, self.folder, generators=(OHA.name, VEGETA.name)),
         )
 
     @property

@@ -157,7 +157,10 @@ def late(seen: SeenFromBothEnds) -> Floats:
     Taken from the rows, because the generator's pacer counts whole milliseconds and begins anywhere in one.
     """
     assert seen.window.offered_rps is not None
-    out: Floats = seen.rows.start_s - np.arange(len(seen.rows)) / seen.window.offered_rps
+    due_s = (
+        np.arange(len(seen.rows)) / seen.window.offered_rps if seen.rows.due_s is None else seen.rows.due_s
+    )
+    out: Floats = seen.rows.start_s - due_s
     return out
 
 

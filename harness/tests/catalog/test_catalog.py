@@ -42,7 +42,7 @@ def refused(root: Path, text: str) -> str:
 def test_the_repository_has_what_the_documents_promise(real: Catalog) -> None:
     for found, promised in (
         (real.implementations, "rust-async python-async python-sync"),
-        (real.scenarios, "index idle users work work-large recipes recipe note-write fan-out"),
+        (real.scenarios, "index idle users work work-large recipes recipe note-write fan-out mixed"),
         (real.plans, "smoke quick"),
         (real.topologies, "direct pooled proxied full"),
         (real.placements, "two-cores four-cores eight-cores shared"),

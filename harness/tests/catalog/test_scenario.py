@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.golden import Created, Exact, read_answers, read_golden
+from tandem.catalog.golden import Created, Exact, read_answers, read_golden, recipes_of
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Body, Scenario
 from tandem.errors import UsageError
@@ -122,3 +122,42 @@ def test_answers_that_cannot_be_read(root: Path) -> None:
 )
 def test_ranges(text: str, numbers: list[int]) -> None:
     assert expand(text) == numbers
+
+
+def test_a_mix_is_its_first_scenario_with_others_beside_it(real: Catalog) -> None:
+    mixed, recipes = real.scenarios["mixed"], real.scenarios["recipes"]
+    assert (mixed.path, mixed.statements, mixed.own_class) == (recipes.path, recipes.statements, "recipes")
+    assert [(one.name, one.weight) for one in mixed.parts] == [
+        ("recipes", 95),
+        ("note-write", 4),
+        ("work-large", 1),
+    ]
+    assert mixed.parts[0].connections == mixed.connections == 50
+    assert recipes.parts == [recipes]
+    writes = mixed.parts[1]
+    assert not {*writes.expanded_ids} & {*recipes_of(recipes)}, "a note is part of its recipe's answer"
+    again = Scenario.model_validate(mixed.model_dump())
+    assert again == mixed, "a window may lay changes over it"
+
+
+@pytest.mark.parametrize(
+    ("mix", "told"),
+    [
+        ("recipes = 95", "mix: .*at least 2"),
+        ("recipes = 95\nindex = 0", "mix -> index: .*greater than or equal to 1"),
+        ("recipes = 95\nrecipe-list = 5", "there is no scenario 'recipe-list'"),
+        ("recipes = 95\nidle = 5", "idle is a mix, or has silent"),
+        ("recipes = 95\nusers = 5", "users is a mix, or has silent"),
+        (
+            "recipes = 95\nindex = 5\n[changes.index]\nstatus = 'x'",
+            "mix: 1 validation error for Scenario\nstatus",
+        ),
+    ],
+)
+def test_a_mix_that_cannot_be(root: Path, tmp_path: Path, mix: str, told: str) -> None:
+    (folder := tmp_path / "loadgen/scenarios").mkdir(parents=True)
+    for name in ("recipes", "index", "idle", "users"):
+        (folder / f"{name}.toml").symlink_to(root / f"loadgen/scenarios/{name}.toml")
+    (folder / "m.toml").write_text(f'stresses = "x"\nconnections = 5\n[mix]\n{mix}\n')
+    with pytest.raises(UsageError, match=told):
+        _ = Catalog(tmp_path).scenarios

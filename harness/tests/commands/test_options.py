@@ -11,7 +11,7 @@ from harness_places import ROOT
 import tandem.commands.main  # noqa: F401 (it adds the commands)
 from tandem.catalog.catalog import Catalog
 from tandem.cli import measure
-from tandem.cli.options import app, app_cpus, parse_budget_s, read_variant, read_variants
+from tandem.cli.options import app, app_cpus, parse_arrivals, parse_budget_s, read_variant, read_variants
 from tandem.cli.shared import Asked
 from tandem.engine import stand_ins
 from tandem.errors import UsageError
@@ -19,6 +19,7 @@ from tandem.lab.prepare import VariantConditions, in_a_lab
 from tandem.lab.sites import Sites
 from tandem.record.request import Request
 from tandem.record.selftest import Status
+from tandem.record.trial import Arrivals
 from tandem.report.parts import conditions_line
 from tandem.studies.bench.conditions import CONDITIONS
 
@@ -55,12 +56,14 @@ def test_a_budget() -> None:
             parse_budget_s(text)
 
 
-FIXED = {"topology", "placement", "setting", "db_rtt", "generators"}
+FIXED = {"topology", "placement", "setting", "db_rtt", "generators", "arrivals"}
 WITHOUT = {
-    **{name: set[str]() for name in ("bench", "capacity", "compare", "sweep", "explain")},
-    "crossover": {"db_rtt"},
-    "ceiling": {"topology", "setting", "db_rtt"},
-    "crosscheck": {"topology", "setting", "plan", "seed"},
+    **{name: set[str]() for name in ("bench", "capacity", "compare")},
+    "sweep": {"arrivals"},
+    "explain": {"arrivals"},
+    "crossover": {"db_rtt", "arrivals"},
+    "ceiling": {"topology", "setting", "db_rtt", "arrivals"},
+    "crosscheck": {"topology", "setting", "plan", "seed", "arrivals"},
     "nightly": FIXED,
     "reproduce": {"scenario", *FIXED},
     "session": {"scenario", "plan", *FIXED},
@@ -174,3 +177,19 @@ def test_the_application_starts_for_the_cpus_that_it_has_there(
     conditions = VariantConditions.of(real, wanted, wanted.variants[0], There())
     assert conditions.app_cpus == workers
     assert conditions.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)
+
+
+def test_how_requests_arrive() -> None:
+    found = [parse_arrivals(text) for text in ("paced", "poisson", "bursts:50/200ms")]
+    assert found == [None, Arrivals(process="poisson"), Arrivals(process="bursts", size=50, pause_ms=200)]
+    for text in ("", "random", "bursts", "bursts:0/5ms", "bursts:5/0ms", "bursts:5/5s", "bursts:-1/5ms"):
+        with pytest.raises(UsageError, match="paced, poisson or bursts:SIZE/PAUSE"):
+            parse_arrivals(text)
+
+
+def test_arrivals_are_conditions_of_a_request(real: Catalog) -> None:
+    evenly, randomly = asked(real), asked(real, arrivals="poisson")
+    assert not evenly.same_but_for_the_seed(randomly)
+    assert "arrivals" not in conditions_line(evenly)
+    assert "Poisson arrivals" in conditions_line(randomly)
+    assert "bursts of 5 with pauses of 20 ms" in conditions_line(asked(real, arrivals="bursts:5/20ms"))

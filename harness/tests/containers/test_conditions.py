@@ -85,7 +85,7 @@ HONEST = {
     for scenario in ("recipe", "note-write", "fan-out")
 }
 DISTURBED = ("recipe", "note-write", "work")
-WINDOW_S, LONG_S, LONG = 2, 4, ("note-write", "idle")
+WINDOW_S, LONG_S, LONG = 2, 4, ("note-write", "idle", "mixed")
 """A window is longer where PostgreSQL counts what it writes late, where a connection idles first, and far away."""
 FEW_LIES_S = {
     **{"closes-at-times": 8, "long-body-at-times": 8, "wrong-body": 4},
@@ -145,6 +145,7 @@ class OneStack:
             trim_start_s=0.5,
             trim_end_s=0.5,
             settled=False,
+            generator="vegeta" if self.lab.catalog.scenarios[asked.scenario or ""].beside else "oha",
         )
         only = TrialSpec(
             name=asked.label, block=1, variants=[asked.label], warm_up=WarmUp(least_s=1, cap_s=1)
@@ -178,7 +179,8 @@ def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
         salt="1",
     )
     # The latency proxy, which is not always in the path, is up because one of them needs it.
-    lab = Laboratory(real, kept, View(Console(stderr=True)), Work(request, variants, kept))
+    work = Work(request, variants, kept, generators=("oha", "vegeta"))
+    lab = Laboratory(real, kept, View(Console(stderr=True)), work)
     with lab.up():
         yield OneStack(lab, kept)
 

@@ -1,21 +1,26 @@
 """tandem.facts: one rule for what counts, one function for all figures, and that both give what every record says."""
 
+import io
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 from harness_engine import made_trial, trial_spec
-from harness_samples import good_window, quiet_roles, role
+from harness_samples import good_window, quiet_roles, role, there
+from rich.console import Console
 
 from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.histogram import encode
 from tandem.facts.estimate import against_first, estimates, of_variants, ratio
 from tandem.facts.fact import at_full_load, counting, facts
-from tandem.record.conclusion import Contrast, Estimate
+from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.request import Variant
+from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
-from tandem.record.window import Finding, Role, Severity, Verdict, Window
+from tandem.record.window import ClassFigures, Finding, Role, Severity, Times, Verdict, Window
+from tandem.report import classes as report_classes
 from tandem.studies.registry import read_folder
 
 
@@ -194,3 +199,45 @@ def test_nobody_is_compared_with_a_first_one_that_is_not_ok() -> None:
     trials = both()
     trials[0].verdict = INVALID
     assert compared(trials) == {}
+
+
+def of_class(name: str, rate: float, ms: float) -> ClassFigures:
+    hdr = encode(np.full(20_000, ms / 1e3))
+    return ClassFigures(
+        name=name,
+        weight=1,
+        good=1,
+        failed=0,
+        goodput_rps=rate,
+        service_time_ms=Times(samples=0),
+        response_time_hdr=hdr,
+    )
+
+
+def test_each_class_of_a_mix_stands_at_its_own_coordinate() -> None:
+    classes = [of_class("light", 95.0, 5.0), of_class("heavy", 5.0, 80.0)]
+    spec = trial_spec("1-a", "a")
+    opened = good_window("open", classes=classes, response_time_hdr=classes[0].response_time_hdr)
+    made = made_trial(spec, closed=good_window("closed", classes=classes), open=opened)
+    found = Conclusions(estimates=estimates([made], [Variant(label="a", implementation="a")]))
+    places: dict[str, Coordinates] = {
+        "all": {},
+        "light": {"class": "light"},
+        "heavy": {"class": "heavy"},
+    }
+    told = {
+        name: found.estimate_of("response_time_p99_ms", Position("a", coordinates))
+        for name, coordinates in places.items()
+    }
+    assert {name: round(there(one).mean or 0) for name, one in told.items()} == {
+        "all": 5,
+        "light": 5,
+        "heavy": 80,
+    }
+    rate = there(found.estimate_of("goodput_rps", Position("a", {"class": "heavy"})))
+    assert rate.mean == 5.0
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(*report_classes.classes(found))
+    text = console.export_text()
+    assert re.search(r"heavy .* a .* of its own .* 5\.0 .* 80\.1 .* 80\.1 .* 80\.1 ", text), text
+    assert report_classes.classes(Conclusions(estimates=[])) == []

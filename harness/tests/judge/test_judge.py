@@ -21,7 +21,7 @@ from harness_samples import (
 
 from tandem.judge.judge import AnsweredRequests, Expectation, gates, statements, verdict
 from tandem.probes.postgres import name_statements
-from tandem.record.window import ImpliedRows, Statement, Times, Verdict
+from tandem.record.window import ClassFigures, ImpliedRows, Statement, Times, Verdict, Window
 
 Load = Literal["closed", "open"]
 Codes = list[tuple[str, str]]
@@ -179,6 +179,7 @@ def tolerated(**changes: Any) -> tuple[Load, dict[str, Any], Codes]:
         ("open", lateness(1.2, 99.0), []),
         ("open", lateness(1.2, 101.0), [("generator-stalled", "void")]),
         ("open", lateness(3.1, 99.0), [("generator-late", "warning")]),
+        ("open", {**lateness(3.1, 99.0), "arrivals": "poisson"}, [("generator-late", "void")]),
         ("open", lateness(None, 101.0), [("generator-stalled", "void")]),
         ("open", lateness(None, 50.0), []),
         ("open", lateness(50.0, 101.0), [("generator-stalled", "void")]),
@@ -372,3 +373,72 @@ def test_the_time_zone_is_set_once_per_request_or_never(
     assert [one.code for one in found] == told
     none = replace(expected, statements=[])
     assert statements({}, [AnsweredRequests(none, ANSWERED)]) == [], "a scenario without statements sets none"
+
+
+# ---- a mix ----
+
+WRITES = Expectation(
+    statements=["session", "begin", "note_insert", "commit"], proxied=True, db_pool_max=20, least_ms=5
+)
+LIGHT, HEAVY = 11_000, 1_000
+MIX = replace(EXPECTED, stores=False, beside=(WRITES,))
+
+
+def of_a_mix(
+    light: dict[str, Any] | None = None, heavy: dict[str, Any] | None = None, **changes: Any
+) -> Window:
+    """11,000 reads and 1,000 writes; the harness itself reads."""
+    usual = Times(samples=LIGHT, mean=4.0, p50=4.0)
+    classes = [
+        ClassFigures(
+            **{
+                "name": name,
+                "weight": weight,
+                "good": good,
+                "failed": 0,
+                "goodput_rps": good / 30,
+                "service_time_ms": usual.model_copy(update={"p50": quickest}),
+                "answer_ms_min": quickest,
+                **(own or {}),
+            }
+        )
+        for name, weight, good, quickest, own in (
+            ("read", 11, LIGHT, 1.0, light),
+            ("write", 1, HEAVY, 6.0, heavy),
+        )
+    ]
+    read, written = LIGHT + PROBES, dict.fromkeys(("begin", "note_insert", "commit"), HEAVY)
+    numbers = {"session": read + HEAVY, "recipe_random": read, **written}
+    counts = {name: Statement(calls=n, rows=n) for name, n in numbers.items()}
+    counts["steps"] = Statement(calls=read, rows=6 * read)
+    implied_rows = {"steps": ImpliedRows(rows=6.0 * read, error=10.0, most=7)}
+    made = {
+        "implied_rows": implied_rows,
+        "classes": classes,
+        "statements": counts,
+        "stored_rows": HEAVY,
+        "wal_syncs": HEAVY,
+        **changes,
+    }
+    return good_window(**made)
+
+
+def test_each_class_of_a_mix_runs_its_own_statements() -> None:
+    assert codes(of_a_mix(), MIX) == []
+    silent = replace(MIX, beside=(replace(WRITES, statements=["session"]),))
+    assert ("sql-extra", "invalid") in codes(of_a_mix(), silent), "a class that does not write"
+    parts = AnsweredRequests.of(of_a_mix(), MIX)
+    assert [part.answered for part in parts] == [LIGHT + PROBES, HEAVY]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"stored_rows": HEAVY - 1}, "not-stored"),
+        ({"wal_syncs": 1}, "not-flushed"),
+        ({"heavy": {"answer_ms_min": 2.0}}, "too-early"),
+        ({"light": {"good": LIGHT + HEAVY}, "heavy": {"good": 0}}, "sql-mismatch"),
+    ],
+)
+def test_a_class_of_a_mix_that_is_not_served(changes: dict[str, Any], code: str) -> None:
+    assert code in {found for found, _ in codes(of_a_mix(**changes), MIX)}

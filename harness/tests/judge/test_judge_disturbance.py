@@ -17,7 +17,7 @@ from tandem.judge.disturbance import (
 )
 from tandem.judge.judge import gates, utilisation_bound, verdict
 from tandem.judge.windows import since_closed
-from tandem.record.host import Hiccup
+from tandem.record.host import Hiccup, PerSecond
 from tandem.record.window import Finding, Role, Verdict, Window
 
 Load = Literal["closed", "open"]
@@ -278,3 +278,46 @@ def test_the_harness_itself_has_to_have_met_the_slower_host() -> None:
     broken = window(130)
     broken.host.hiccup = None
     assert host_speed([window(100), broken]) is not None, "a meter that broke says nothing"
+
+
+def seconds(first: float, last: float, **of: float) -> PerSecond:
+    """Thirty seconds of 500 answers; the CPU time of each role in each second of the first half and of the last. of: a role
+    that uses another one in the last."""
+    each = {
+        role: [first] * 15 + [of.get(role, last)] * 15
+        for role in ("app", "db", "proxy", "pgbouncer", "loadgen")
+    }
+    return PerSecond(
+        second=list(range(30)),
+        good=[500] * 30,
+        app_cpu_s=each["app"],
+        steal_share=[0.0] * 30,
+        role_cpu_s=each,
+    )
+
+
+LATE = {"scheduled": REQUESTS + 600, "unsent": 600}
+
+
+@pytest.mark.parametrize(
+    ("seen", "wanted"),
+    [
+        (seconds(0.1, 0.2), Verdict.VOID),
+        (seconds(0.1, 0.15001), Verdict.VOID),
+        (seconds(0.1, 0.149), Verdict.INVALID),
+        (seconds(0.1, 0.2, proxy=0.12), Verdict.INVALID),
+        (None, Verdict.INVALID),
+    ],
+)
+def test_a_window_in_which_the_host_got_slower_says_nothing_of_what_it_missed(
+    seen: PerSecond | None, wanted: Verdict
+) -> None:
+    window = good_window("open", per_second=seen, **LATE)
+    found = gates(window, EXPECTED)
+    assert verdict(found) is wanted
+    assert ("host-speed" in {one.code for one in found}) == (wanted is Verdict.VOID)
+
+
+def test_who_missed_nothing_was_not_slowed() -> None:
+    found = gates(good_window("open", per_second=seconds(0.1, 0.2)), EXPECTED)
+    assert [one.code for one in found] == []

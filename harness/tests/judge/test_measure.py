@@ -2,7 +2,7 @@
 
 from array import array
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -26,8 +26,9 @@ from harness_windows import (
 
 from tandem.analysis.histogram import curve, recorded
 from tandem.hosts.host import Clocks, HostCpu, Oversleep, Usage
-from tandem.judge.measure import window
+from tandem.judge.measure import ClassConditions, window
 from tandem.load.generator import Report
+from tandem.load.rows import Rows
 from tandem.probes.disturbances import Disturbances
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.sampler import Counted, Probed, Sample, Series
@@ -324,3 +325,64 @@ def test_only_whole_seconds_are_in_the_table(start: float, end: float, seconds: 
     table = there(window(measured(), conditions(trim_start_s=start, trim_end_s=end)).per_second)
     assert table.second == seconds
     assert len(table.good) == len(table.app_cpu_s) == len(table.steal_share) == len(seconds)
+
+
+# ---- a mix ----
+
+LIGHT, HEAVY = ClassConditions("light", 3, 200, {1000}), ClassConditions("heavy", 1, 201, {10})
+
+
+def mixed_rows(heavy_status: int = 201) -> Rows:
+    """Each fourth request is a heavy one of 50 ms."""
+    plain, heavy = rows(), np.arange(1000) % 4 == 3
+    return replace(
+        plain,
+        end_s=np.where(heavy, plain.start_s + 0.05, plain.end_s),
+        status=np.where(heavy, heavy_status, 200),
+        length_bytes=np.where(heavy, 10, 1000),
+        due_s=plain.start_s,
+        classes=heavy.astype(np.int64),
+    )
+
+
+def mix(load: Literal["closed", "open"], **changes: Any) -> Window:
+    asked = conditions(load, classes=[LIGHT, HEAVY])
+    return window(measured(**{"rows": mixed_rows(), **changes}), asked)
+
+
+def test_the_classes_of_a_mix_have_figures_of_their_own() -> None:
+    found = mix("open")
+    assert (found.good, found.failed) == (1000, {})
+    assert found.goodput_rps == pytest.approx(100, rel=0.01)
+    light, heavy = found.classes
+    assert (light.name, light.weight, light.good, light.failed) == ("light", 3, 750, 0)
+    assert (heavy.name, heavy.weight, heavy.good, heavy.failed) == ("heavy", 1, 250, 0)
+    assert [one.goodput_rps for one in found.classes] == pytest.approx([75, 25], rel=0.02)
+    assert there(light.response_time_ms).max == pytest.approx(5.0)
+    assert there(heavy.response_time_ms).mean == pytest.approx(50.0)
+    assert there(heavy.response_time_ms).p50 is None, "175 samples are too few"
+    assert found.response_time_ms == light.response_time_ms, "of a mix they are those of its own class"
+    assert found.response_time_hdr == light.response_time_hdr
+    assert found.app_cpu_us_per_request == pytest.approx(
+        there(window(measured(), conditions("open"))).app_cpu_us_per_request
+    )
+
+
+def test_in_a_closed_loop_classes_have_service_times_alone() -> None:
+    light, heavy = mix("closed").classes
+    assert (light.response_time_ms, heavy.response_time_hdr) == (None, None)
+    assert (light.service_time_ms.mean, heavy.service_time_ms.mean) == pytest.approx((5.0, 50.0))
+    assert (light.answer_ms_min, heavy.answer_ms_min) == pytest.approx((5.0, 50.0))
+
+
+def test_an_answer_that_is_right_for_another_class_is_wrong() -> None:
+    found = mix("open", rows=mixed_rows(heavy_status=200))
+    assert (found.good, found.failed) == (750, {"status 200": 250})
+    assert [one.failed for one in found.classes] == [0, 250]
+
+
+def test_errors_are_of_the_class_that_met_them() -> None:
+    report = Report(statusCodeDistribution={"200": 1000}, errorDistribution={"timeout": 7}, errors_of={1: 7})
+    light, heavy = mix("open", report=report).classes
+    assert (light.failed, heavy.failed) == (0, 7)
+    assert (there(light.response_time_ms).censored, there(heavy.response_time_ms).censored) == (0, 7)

@@ -41,7 +41,7 @@ class Local:
         shutil.copy(source, target)
 
 
-class Told:
+class Told(Generator):
     """A generator whose command is a shell's. It leaves one file, and its rows are as many as that says."""
 
     name = "sh"

@@ -340,7 +340,8 @@ def load(connections: int, rate_rps: int | None = None) -> Load:
 @pytest.mark.parametrize("whole", [load(50), load(200, 500)])
 def test_one_generator_has_the_very_same_load(whole: Load) -> None:
     [share] = deal(whole, OHA, 1)
-    assert (share.role, share.load, share.after_s) == ("loadgen", whole, 0.0)
+    asked = dataclasses.replace(share.load, whole_rps=None)
+    assert (share.role, asked, share.after_s) == ("loadgen", whole, 0.0)
     rows = make_rows(floats(0, 1, 2), floats(1, 2, 3))
     found = merged([Dealt(rows, 0.0, None)])
     for name in ("start_s", "end_s", "status", "length_bytes"):
@@ -361,10 +362,16 @@ def test_the_shares_sum_to_the_whole_and_none_is_empty(generators: int, more: in
         assert max(each) - min(each) <= 1
     assert [share.role for share in shares] == roles(generators)
     assert len({share.role for share in shares}) == generators
-    for share in shares:
-        assert (
-            dataclasses.replace(share.load, connections=whole.connections, rate_rps=whole.rate_rps) == whole
-        ), "all else is the same for each"
+    for number, share in enumerate(shares):
+        assert (share.load.share, share.load.whole_rps) == ((number, generators), whole.rate_rps)
+        asked = dataclasses.replace(
+            share.load,
+            connections=whole.connections,
+            rate_rps=whole.rate_rps,
+            share=whole.share,
+            whole_rps=None,
+        )
+        assert asked == whole, "all else is the same for each"
 
 
 @PROPERTY

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Golden, Sums, read_answers
-from tandem.probes.comparing import Comparison
+from tandem.probes.comparing import Comparison, compare_all
 from tandem.probes.exchanges import Broken, Exchange, Packet, exchanges, read_packets
 
 SERVER = ("10.0.0.2", 8080)
@@ -283,3 +283,15 @@ def test_every_golden_body_names_its_type(real: Catalog, root: Path) -> None:
     assert types["work"] == types["users"] == "text/plain"
     assert {types[name] for name in ("recipe", "recipes", "fan-out", "note-write")} == {"application/json"}
     assert Golden({}).media_type == "application/json"
+
+
+def test_each_answer_of_a_mix_is_compared_with_its_own_class(real: Catalog, recipe: bytes) -> None:
+    def classes() -> list[Comparison]:
+        return [of(real, name) for name in ("recipes", "work")]
+
+    light = exchange("/api/v1/recipes", recipe)
+    found = compare_all(classes(), [light, work(real), None, exchange("/elsewhere", b"x")])
+    assert (found.begun, found.compared, found.of_class, found.wrong) == (3, 2, [1, 1], [])
+    wrong = compare_all(classes(), [light, work(real, body=b"Sum: 1")])
+    assert (wrong.compared, len(wrong.wrong)) == (2, 1)
+    assert wrong.wrong[0].startswith("POST /work")

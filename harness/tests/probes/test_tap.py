@@ -167,7 +167,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
     """What the tap says of these requests on one connection, one a millisecond."""
     own = real.scenarios["index"]
     port = server.server_address[1]
-    app = Tapped(f"127.0.0.1:{port}", lambda: Comparison(own, read_answers(own, real.root / "contract")))
+    app = Tapped(f"127.0.0.1:{port}", lambda: [Comparison(own, read_answers(own, real.root / "contract"))])
     probe = WireTap([(HERE, socket.if_nametoindex("lo"))], {"a": app}, bursts)
     probe.start()
     time.sleep(0.5)
@@ -221,7 +221,7 @@ def test_a_long_head_hides_no_answer(root: Path) -> None:
             raise OSError("seen")
 
     for answer_bytes in (13, 1 << 20):
-        app = Tapped("127.0.0.1:1", lambda: cast(Comparison, None))
+        app = Tapped("127.0.0.1:1", list)
         probe = WireTap([(cast(Host, Seen()), 1)], {"a": app}, Bursts.of(0.01, answer_bytes))
         probe.start()
         time.sleep(0.1)
@@ -241,7 +241,7 @@ def test_an_interface_that_is_gone_is_one_generators_of_several() -> None:
         def capture(self, *_: object) -> None:
             raise OSError("no such device")
 
-    host, app = cast(Host, Gone()), Tapped("127.0.0.1:1", lambda: cast(Comparison, None))
+    host, app = cast(Host, Gone()), Tapped("127.0.0.1:1", list)
 
     def watched(ends: int) -> WireTap:
         probe = WireTap([(host, 1)] * ends, {"a": app}, Bursts(1, 0.01, 10))

@@ -12,6 +12,7 @@ from tandem.record.conclusion import Position
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
+from tandem.report.classes import classes
 from tandem.report.parts import STYLES, conditions_line, settings
 from tandem.report.table import Column, Table, figure, figure_with_range, ratio_to, table
 from tandem.studies.bench.conclusions import Benched
@@ -179,6 +180,7 @@ def report(result: Result[Benched]) -> RenderableType:
         *decided(result.conclusions),
         rates(result),
         Text(RATE_NOTE, style="dim"),
+        *classes(result.conclusions),
         *ceilings(result),
         settings(result),
         *(Text(line, style="dim") for line in _distances(result)),

@@ -8,6 +8,7 @@ from tandem.engine.deciding import shortest_with_enough, warn_of_too_few_blocks
 from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.grid import Grid
 from tandem.engine.study import Windows, in_order
+from tandem.facts.estimate import CLASS
 from tandem.facts.metric import GOODPUT
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
@@ -65,7 +66,9 @@ class Bench(Grid[Benched]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
         found = conclude([self.variants], trials, self.rounds, baselines)
         reached = [
-            one for one in found.conclusions.estimates if one.metric == GOODPUT and one.mean is not None
+            one
+            for one in found.conclusions.estimates
+            if one.metric == GOODPUT and one.mean is not None and CLASS not in one.coordinates
         ]
         found.headline = ", ".join(f"{one.variant} {number(one.mean)}/s" for one in reached)
         return found

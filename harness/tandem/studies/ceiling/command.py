@@ -13,7 +13,9 @@ from tandem.studies.ceiling.study import Ceiling, supporting
 PLAN = Default("ceiling", "Plan. Sets the number of rounds, the warm-up and the windows.")
 
 
-@measuring(without=("topology", "setting", "db_rtt"), plan=PLAN, topology=Default(DEFAULT_TOPOLOGY))
+@measuring(
+    without=("topology", "setting", "db_rtt", "arrivals"), plan=PLAN, topology=Default(DEFAULT_TOPOLOGY)
+)
 def ceiling(
     asked: Asked,
     variants: Annotated[

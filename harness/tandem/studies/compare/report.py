@@ -17,6 +17,7 @@ from tandem.facts.metric import GOODPUT, OFFERED, P99, metric
 from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
+from tandem.report.classes import classes
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
 from tandem.report.table import texts
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
@@ -284,7 +285,7 @@ def report(result: Result[Compared]) -> RenderableType:
     named = {label: one for label, one in result.environments.items() if label != again}
     failed = failed_control(found)
     lines: list[RenderableType] = [Text(failed, style="bold red")] if failed else []
-    lines += [*tables(result), Text(NOTE, style="dim")]
+    lines += [*tables(result), Text(NOTE, style="dim"), *classes(found)]
     lines.append(settings(result.model_copy(update={"environments": named})))
     for label in found.variants:
         verdict, reasons = found.verdict(label)

@@ -12,7 +12,9 @@ from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
 from tandem.studies.crossover.study import Crossover
 
 
-@measuring(without=("db_rtt",), plan=Default("crossover", "Plan. Sets the warm-up and the closed window."))
+@measuring(
+    without=("db_rtt", "arrivals"), plan=Default("crossover", "Plan. Sets the warm-up and the closed window.")
+)
 def crossover(
     asked: Asked,
     variants: cli.Variants,

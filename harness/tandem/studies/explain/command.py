@@ -20,6 +20,7 @@ from tandem.wording import lasts
 
 
 @measuring(
+    without=("arrivals",),
     plan=Default("explain", "Plan. Sets the warm-up and the closed window."),
     setting=Default(
         None, "NAME=VALUE of the equal settings, with which the programs are compared. May be repeated."

@@ -11,7 +11,7 @@ from tandem.studies.sweep.axis import WAIT_SCENARIO, parse_over
 from tandem.studies.sweep.study import Sweep, SweepOptions
 
 
-@measuring(plan=Default("ceiling", "Plan. Sets the warm-up and the closed window."))
+@measuring(without=("arrivals",), plan=Default("ceiling", "Plan. Sets the warm-up and the closed window."))
 def sweep(
     asked: Asked,
     variants: cli.Variants,
