@@ -8,7 +8,7 @@ BUDGET = {
     "lines in harness/tandem": 41_700,
     "lines in harness/tests": 34_700,
     "lines in harness/documents, benchmarks and checks": 2_600,
-    "words in documents": 46_300,
+    "words in documents": 46_700,
     "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""
