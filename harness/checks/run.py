@@ -137,8 +137,8 @@ def build_images(root: Path, names: Sequence[str], weekly: bool = False) -> None
 
     began = time.monotonic()
     jobs = {service: (stack(names[0]), service) for service in (*SHARED, FAULTS)}
-    if weekly:
-        jobs["loadgen, all"] = stack(names[0], LOADGEN="all"), "loadgen"
+    for image in ("vegeta", "all") if weekly else ("vegeta",):
+        jobs[f"loadgen, {image}"] = stack(names[0], LOADGEN=image), "loadgen"
     jobs |= {name: (stack(name), "app") for name in names}
     build_side_by_side(jobs, lambda told: print(told, flush=True))
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
