@@ -65,10 +65,11 @@ def lines(
     ]
 
 
-def names(x: Spec, y: Spec, where: str, dy: int = -12) -> Spec:
-    """The names of lines beside their ends. where: the rows at which they stand; dy: pixels below these."""
-    encoding = {"x": x, "y": y, "text": {"field": "variant"}, "color": HUE}
-    return mark("text", encoding, where, align="right", dy=dy, fontSize=12, fontWeight=600)
+def names(x: Spec, y: Spec, where: str, dy: int = -12, field: str = "variant") -> Spec:
+    """The names of lines beside their ends. where: the rows at which they stand; dy: pixels below these; field: has the name,
+    or several, each on a line."""
+    encoding = {"x": x, "y": y, "text": {"field": field}, "color": HUE}
+    return mark("text", encoding, where, align="right", dy=dy, fontSize=12, fontWeight=600, lineBreak="\n")
 
 
 def facets(field: str, layers: list[Spec], height: int = 130, **more: Any) -> Spec:
