@@ -632,7 +632,8 @@ def test_the_curve_is_drawn_with_its_intervals() -> None:
     ]
     assert (at_60["rate_rps"], at_60["us_per_request"]) == (600, pytest.approx(200, rel=0.01))
     assert at_60["low"] < at_60["us_per_request"] < at_60["high"]
-    assert [row["variant"] for row in rows if row["_last"]] == ["A", "B"]
+    named = [row["_names"] for row in rows if row["_last"]]
+    assert named == ["A\nB"], "they end side by side: one name below the other"
     without = concluded(make_blocks(), GOODPUT)
     assert pictures_in(report.report(result_of(request("A", "B"), without))) == []
     assert "at equal rates" not in told(without), "the negative control"
