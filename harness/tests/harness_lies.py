@@ -26,6 +26,7 @@ LIARS = {
     "slow-statements": ("recipe", "sql-extra-time"),
     "last-in-first-out": ("recipe", "starving"),
     "large-refused": ("mixed", "wrong-answers"),
+    "numbers-dropped": ("mixed", "wrong-on-wire"),
 }
 """Fault of contract/broken -> the scenario in which a window must notice it, and the finding that says so. What the
 self-test's liars do (tandem.selftest.liars) is not among them. Two seconds hold four whole bodies that are compared by a

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"log"
 	"net/http"
-	"net/url"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -165,9 +164,6 @@ func readRequests(file string) ([]vegeta.Target, error) {
 	err := eachLine(file, func(line []byte) error {
 		var one request
 		if err := json.Unmarshal(line, &one); err != nil {
-			return err
-		}
-		if _, err := url.Parse(one.URL); err != nil {
 			return err
 		}
 		target := vegeta.Target{Method: one.Method, URL: one.URL, Header: http.Header{}}

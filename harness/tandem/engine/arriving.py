@@ -25,7 +25,7 @@ def mixed(study: Study[Any]) -> set[str]:
 
 def sent(study: Study[Any], windows: Windows, block: int) -> Windows:
     """The windows of one warm start, those that oha cannot make as vegeta makes them: open loops whose arrivals are drawn, and
-    mixes. All variants of a block are asked at the same instants."""
+    mixes. All variants of a block have one seed."""
     mixes = mixed(study)
     try:
         spec = next(windows)

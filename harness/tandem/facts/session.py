@@ -118,6 +118,8 @@ class SessionRecord(Part):
     placement: str
     """`lab:NAME` where the roles were on the machines of a lab."""
     db_rtt_ms: int | None = None
+    arrivals: str | None = None
+    """How the requests of its open loops arrived, in words; null: evenly spaced."""
     plan: str
     blocks: int
     measured_s: Number | None = None

@@ -45,6 +45,7 @@ class Key(NamedTuple):
     topology: str
     placement: str
     db_rtt_ms: int | None
+    arrivals: str | None
     of_version: int
     to_version: int
     of_settings: Settings
@@ -79,6 +80,7 @@ def key_of(record: SessionRecord, contrast: Contrast) -> Key:
         topology=record.topology,
         placement=record.placement,
         db_rtt_ms=record.db_rtt_ms,
+        arrivals=record.arrivals,
         of_version=of.version,
         to_version=to.version,
         of_settings=_sorted(of.settings if of.effective is None else of.effective),
@@ -185,6 +187,7 @@ def key_now(
         topology=topology or statements.topology,
         placement=statements.placement,
         db_rtt_ms=None,
+        arrivals=None,
         of_version=catalog.implementation(of).version,
         to_version=catalog.implementation(to).version,
         of_settings=_sorted(defaults_now(catalog, of, statements.placement)),

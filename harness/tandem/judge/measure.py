@@ -17,7 +17,7 @@ from tandem.judge.judge import utilisation_bound
 from tandem.judge.slices import OwnSlices
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report, ToolResult
-from tandem.load.rows import Floats, Ints, Rows
+from tandem.load.rows import Floats, Ints, OpenLoop, Rows
 from tandem.probes.disturbances import Disturbances
 from tandem.probes.pools import PoolUse
 from tandem.probes.postgres import StatementCounts
@@ -283,9 +283,8 @@ def _class_of(measured: Measured, asked: WindowConditions, part: MeasuredPart, n
     rows, one = measured.rows, asked.classes[number]
     of, errors = rows.is_of(number), measured.report.errors_of.get(number, 0)
     right, took_s = of & part.good, rows.end_s - rows.start_s
-    response = None
-    if asked.rate_rps is not None:
-        response = _response(measured.rows, asked, part.good, number, errors)
+    load = _scheduled(measured, asked)
+    response = None if load is None else _response(load, rows, asked, part.good, number, errors)
     return ClassFigures(
         name=one.name,
         weight=one.weight,
@@ -299,15 +298,26 @@ def _class_of(measured: Measured, asked: WindowConditions, part: MeasuredPart, n
     )
 
 
+def _scheduled(measured: Measured, asked: WindowConditions) -> OpenLoop | None:
+    """The schedule of an open loop; None in a closed one."""
+    if asked.rate_rps is None:
+        return None
+    return rows_.open_loop(measured.rows, asked.rate_rps, asked.duration_s, measured.errors)
+
+
+def _inside(load: OpenLoop, asked: WindowConditions) -> Mask:
+    """What was due in the measured part."""
+    due_s = load.intended_s
+    inside: Mask = (due_s >= asked.trim_start_s) & (due_s < asked.measured_until_s)
+    return inside
+
+
 def _response(
-    rows: Rows, asked: WindowConditions, right: Mask, number: int, errors: int
+    load: OpenLoop, rows: Rows, asked: WindowConditions, right: Mask, number: int, errors: int
 ) -> tuple[Floats, int, float]:
     """The response times of a class: of right answers, how many never came, and what these count as. As never answered count
     wrong answers in the measured part, and all errors, because nobody knows when they were due."""
-    assert asked.rate_rps is not None
-    load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
-    inside = (load.intended_s >= asked.trim_start_s) & (load.intended_s < asked.measured_until_s)
-    inside &= rows.is_of(number)
+    inside = _inside(load, asked) & rows.is_of(number)
     return load.response_s[inside & right], int((inside & ~right).sum()) + errors, asked.timeout_s
 
 
@@ -339,20 +349,16 @@ def _of_summary(told: ToolResult, answers: AnswerFigures) -> AnswerFigures:
 
 def _open_loop(measured: Measured, asked: WindowConditions, right: Mask) -> OpenLoopFigures:
     """Times of what an open loop intended in its measured part; of a mix, those of its own class."""
-    if asked.rate_rps is None:
+    if (load := _scheduled(measured, asked)) is None:
         return OpenLoopFigures()
-    load, of = (
-        rows_.open_loop(measured.rows, asked.rate_rps, asked.duration_s, measured.errors),
-        measured.rows.is_of(0),
-    )
-    inside = (load.intended_s >= asked.trim_start_s) & (load.intended_s < asked.measured_until_s)
+    of = measured.rows.is_of(0)
     errors = measured.report.errors_of.get(0, 0) if asked.classes else measured.errors
-    response = _response(measured.rows, asked, right, 0, errors)
+    response = _response(load, measured.rows, asked, right, 0, errors)
     own = replace(load, intended_s=load.intended_s[of], response_s=load.response_s[of])
     return OpenLoopFigures(
         response_time_ms=rows_.times(*response),
         response_time_hdr=histogram.encode(*response),
-        lateness_ms=rows_.times(load.lateness_s[inside]),
+        lateness_ms=rows_.times(load.lateness_s[_inside(load, asked)]),
         scheduled=load.scheduled,
         unsent=load.unsent,
         responses_per_second=by_second(own, asked.duration_s),

@@ -51,6 +51,10 @@ def on_wire(window: Window) -> list[Finding]:
     if not tap.packets_lost and tap.compared < LEAST * whole:
         text = f"only {tap.compared:,} of at least {whole:,.0f} whole answers that were read on the wire could be compared"
         return [Finding.of("few-compared", "invalid", text)]
+    for one, compared in zip(window.classes, tap.compared_of_class, strict=False):
+        if one.good and not compared and not tap.packets_lost:
+            text = f"not one answer to {one.name} was compared on the wire"
+            return [Finding.of("few-compared", "warning", text)]
     # Of several generators each burst reads one.
     wanted = min(needed() * window.duration_s / LONG_S, window.good / max(1, len(window.generators)))
     if tap.compared < FEW * wanted:

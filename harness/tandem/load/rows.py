@@ -172,7 +172,7 @@ def open_loop(rows: Rows, rate_rps: float, duration_s: float, errors: int) -> Op
     Arrival i was due at i / rate; the pacer stamped it when it woke, which is later. The rows in order of
     the stamp are the arrivals in order. `errors` arrivals have no row: every one of them shifts the later
     rows to earlier intended times, so response times are then over- and never understated. Rows of several
-    generators bring their intended times with them: each generator's arrivals are counted by themselves.
+    generators, and of one that is told a schedule, bring their intended times with them.
     """
     scheduled = int(np.ceil(duration_s * rate_rps - 1e-9))
     intended = np.arange(len(rows)) / rate_rps if rows.due_s is None else rows.due_s

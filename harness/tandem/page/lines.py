@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tandem.catalog.catalog import Catalog
+from tandem.facts.estimate import CLASS
 from tandem.facts.metric import told_coordinates
 from tandem.page.read import Run
 from tandem.record.conclusion import Contrast, Coordinates, Estimate
@@ -86,6 +87,7 @@ def condition(run: Run, variant: Variant) -> str:
     parts = [variant.topology or under.topology, variant.placement or under.placement]
     parts += [f"database {rtt} ms away"] if rtt is not None else []
     parts += [f"{under.generators} generators"] if under.generators > 1 else []
+    parts += [under.arrivals.told] if under.arrivals else []
     parts += [f"{name}={value}" for name, value in changed.items() if value]
     return ", ".join(dict.fromkeys(part for part in parts if part != "none"))
 
@@ -97,6 +99,8 @@ def lines(run: Run, known: Kinds) -> list[Line]:
     variants = {(one.asked, _key(one.coordinates)): one for one in [*by_name.values(), *result.variants]}
     grouped: dict[tuple[str, str], list[Estimate]] = {}
     for one in result.conclusions.estimates:
+        if CLASS in one.coordinates:  # a part of its variant's requests, which the report's own table tells
+            continue
         if not one.metric.startswith("capacity") or one.mean is not None:
             grouped.setdefault((one.variant, _key(one.coordinates)), []).append(one)
     if not grouped:

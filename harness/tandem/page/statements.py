@@ -92,7 +92,8 @@ def _sentence(key: Key, known: Known) -> str:
 
 def _conditions(key: Key) -> str:
     distance = "" if key.db_rtt_ms is None else f", database {key.db_rtt_ms} ms away"
-    return f"scenario {key.scenario}, topology {key.topology}, placement {key.placement}{distance}"
+    arriving = "" if key.arrivals is None else f", {key.arrivals}"
+    return f"scenario {key.scenario}, topology {key.topology}, placement {key.placement}{distance}{arriving}"
 
 
 def _when(found: Sequence[Draw], known: Known) -> str:

@@ -34,7 +34,7 @@ class Arrivals(Part):
     pause_ms: int | None = None
     """Between the end of a burst and the beginning of the next."""
     seed: int = 0
-    """The same for all variants of a block: what is compared is asked at the same instants."""
+    """The same for all variants of a block: at one rate they are asked at the same instants."""
 
     @property
     def told(self) -> str:

@@ -152,7 +152,7 @@ QUANTILES = (0.5, 0.9, 0.99)
 
 
 def late(seen: SeenFromBothEnds) -> Floats:
-    """Seconds by which each request left after it was due: request i was due i / rate after the beginning.
+    """Seconds by which each request left after it was due: by its schedule, or request i at i / rate after the beginning.
 
     Taken from the rows, because the generator's pacer counts whole milliseconds and begins anywhere in one.
     """

@@ -171,6 +171,7 @@ def test_an_old_record_adds_no_cpu_model() -> None:
         {"topology": "direct"},
         {"placement": "four-cores"},
         {"db_rtt_ms": 5},
+        {"arrivals": "Poisson arrivals"},
         {
             "programs": {
                 **session().programs,

@@ -16,7 +16,7 @@ from tandem.judge.windows import second_opinion, together
 from tandem.load import wrk
 from tandem.load.generator import Report, SocketErrors, ToolResult
 from tandem.load.rows import no_rows
-from tandem.record.window import Finding, Statement, Verdict, Window
+from tandem.record.window import ClassFigures, Finding, Statement, Times, Verdict, Window
 
 BOTH = {"A": EXPECTED, "B": EXPECTED}
 ONE = good_window().good + good_window().probes
@@ -198,6 +198,23 @@ def test_whole_answers_have_to_be_compared(
     assert [one.severity for one in on_wire(window.model_copy(update={"tap": seen}))] == [told]
     lost = seen.model_copy(update={"packets_lost": 1})
     assert [one.severity for one in on_wire(window.model_copy(update={"tap": lost}))] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("heavy", "told"), [(1, []), (0, ["not one answer to heavy was compared on the wire"])]
+)
+def test_each_class_of_a_mix_has_to_be_compared(heavy: int, told: list[str]) -> None:
+    classes = [
+        ClassFigures(
+            name=name, weight=1, good=good, failed=0, goodput_rps=1.0, service_time_ms=Times(samples=0)
+        )
+        for name, good in (("light", 11_900), ("heavy", 100), ("never asked", 0))
+    ]
+    seen = tap(2_140).model_copy(update={"compared_of_class": [2_140 - heavy, heavy, 0]})
+    window = tapped(classes=classes).model_copy(update={"tap": seen})
+    assert [one.text for one in on_wire(window)] == told
+    lost = seen.model_copy(update={"packets_lost": 1})
+    assert on_wire(window.model_copy(update={"tap": lost})) == [], "what was lost cannot be compared"
 
 
 def test_it_says_why_nothing_was_captured() -> None:

@@ -8,6 +8,7 @@ from harness_places import ROOT
 from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.cost import ROLES as CHARGED
 from tandem.catalog.catalog import Catalog
+from tandem.facts.estimate import CLASS
 from tandem.page.data import PageRow
 from tandem.page.lines import kinds, lines
 from tandem.page.read import Run, find, read
@@ -65,3 +66,11 @@ def test_loads_around_a_capacity_and_settings_have_a_line_each() -> None:
     assert {row["axis"] for row in swept} == {"wait"}
     assert {row["at"] for row in swept} == {0, 5, 15}
     assert {row["at"] for row in swept if row["label"]} == {15}, "each line has its name at its end"
+
+
+def test_a_class_of_a_mix_is_no_line_and_arrivals_are_a_condition() -> None:
+    run = run_of("comparisons/mixed-python")
+    assert any(CLASS in one.coordinates for one in run.result.conclusions.estimates)
+    found = lines(run, kinds(Catalog(ROOT)))
+    assert [one.label for one in found] == [one.label for one in run.result.request.variants]
+    assert all("Poisson arrivals" in one.condition for one in found)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
+from tandem.engine.arriving import mixed
 from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
 from tandem.engine.findings import together
 from tandem.engine.grid import OPEN, warm_up_of, windows_of
@@ -56,6 +57,10 @@ class Ceiling(Study[Ceilings]):
         self.stand_ins: dict[str, StandIn] = {
             stand_ins.variant(kind).label: kind for kind in stand_ins.fitting(catalog, request)
         }
+        if mixed(self):
+            raise UsageError(
+                f"{request.scenario} is a mix, and no stand-in does what its requests do: name one of its scenarios"
+            )
 
     @property
     def variants(self) -> list[Variant]:

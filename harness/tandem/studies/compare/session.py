@@ -8,7 +8,7 @@ from tandem.analysis.ceilings import Made
 from tandem.analysis.cost import AT
 from tandem.catalog.catalog import Catalog
 from tandem.engine.side_by_side import second
-from tandem.facts.estimate import by_block, estimates
+from tandem.facts.estimate import CLASS, by_block, estimates
 from tandem.facts.fact import at_full_load
 from tandem.facts.metric import GOODPUT
 from tandem.facts.paired import Good, good_facts, reading, saying
@@ -132,7 +132,7 @@ def session_of(
     environment = next(iter(result.environments.values()))
     machine = machine_of(environment)
     spans = [one.window.measured_s for own in good.values() for one in own if one.role == "sliced"]
-    again, lab = control_of(found), request.conditions.lab
+    again, lab, arrivals = control_of(found), request.conditions.lab, request.conditions.arrivals
     differing = found.control.differing if found.control else {}
     return SessionRecord(
         id=name_of(result.started_at, machine, lab),
@@ -148,6 +148,7 @@ def session_of(
         topology=request.conditions.topology,
         placement=request.conditions.placement if lab is None else f"lab:{lab}",
         db_rtt_ms=request.conditions.db_rtt_ms,
+        arrivals=arrivals.told if arrivals else None,
         plan=request.plan,
         blocks=found.blocks,
         measured_s=min(spans, default=None),
@@ -156,7 +157,7 @@ def session_of(
         estimates=[
             one
             for one in estimates(trials, request.variants)
-            if one.variant in programs and one.metric in METRICS
+            if one.variant in programs and one.metric in METRICS and CLASS not in one.coordinates
         ],
         contrasts=[
             one

@@ -58,8 +58,7 @@ CRITERIA = {
     "response_time_p99_ms": Criterion(_response("p99"), 2.0, 0.40, judged=False),
 }
 """Metric -> how it is compared. The generators differ in what a request costs them, and on a busy core that is time a request
-waits. Response times are not judged: oha's pacer wakes on whole milliseconds and its figures contain that, vegeta's count from
-its first send."""
+waits. Response times are not judged: oha's pacer wakes on whole milliseconds and its figures contain that, vegeta's do not."""
 
 
 class CrossChecked(Conclusions):

@@ -225,3 +225,8 @@ def test_the_same_rounds_give_the_same_figures(real: Catalog) -> None:
         assert told[key].mean == pytest.approx(mean, rel=1e-3)
         assert told[key].interval == pytest.approx(interval, rel=1e-3)
     assert told["rust-async", GOODPUT].limit == "database"
+
+
+def test_a_mix_has_no_ceiling(real: Catalog) -> None:
+    with pytest.raises(UsageError, match="mixed is a mix, and no stand-in does what its requests do"):
+        Ceiling(real, asked(scenario="mixed"))

@@ -28,7 +28,7 @@ from tandem.facts.statement import Statements, beside, draws, key_of, keys_now, 
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.selftest import Status
-from tandem.record.trial import Start, Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.trial import Arrivals, Start, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.report.sessions import beside_lines, known_lines
 from tandem.studies.compare import command as compare
@@ -105,6 +105,15 @@ def width(record: SessionRecord, metric: str = APP) -> float:
 def failed(record: SessionRecord) -> list[str]:
     assert record.control is not None
     return record.control.failed
+
+
+def test_a_session_says_how_requests_arrived(real: Catalog, compared: Run) -> None:
+    result, trials = compared({})
+    assert session_of(real, result, trials).arrivals is None
+    under = result.request.conditions.model_copy(update={"arrivals": Arrivals(process="poisson")})
+    asked = result.request.model_copy(update={"conditions": under})
+    found = session_of(real, result.model_copy(update={"request": asked}), trials)
+    assert found.arrivals == "Poisson arrivals"
 
 
 def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog, compared: Run) -> None:
