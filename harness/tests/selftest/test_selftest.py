@@ -169,7 +169,7 @@ def test_an_unknown_group_is_refused() -> None:
 # ---- end to end ----
 
 
-WHERE = {"response times": "timing"}
+WHERE = {"response times": "timing", "queueing": "arrivals"}
 """What a check calls its group, where `--only` calls it otherwise."""
 
 
