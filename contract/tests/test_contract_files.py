@@ -12,7 +12,7 @@ import pytest
 import schemathesis
 import yaml
 
-from contract_checks import catalog, errors, golden, golden_files, inputs, parallelism, paths
+from contract_checks import catalog, errors, golden, golden_files, inputs, parallelism, paths, server_log
 from contract_checks.backend import Answer
 from contract_checks.brief import brief
 from contract_checks.needs import file_of, name_of
@@ -184,3 +184,17 @@ def test_a_long_failure_is_cut() -> None:
     told = brief(inputs.check_ids, "mine", AssertionError("\n".join(["x" * 5000] * 200)))
     assert len(told.splitlines()) < 15
     assert len(told) < 6000
+
+
+def test_what_a_pool_asks_once_is_no_statement_of_a_request() -> None:
+    """The control: asked twice, it is one."""
+
+    def sent(*texts: str, host: str = "a") -> list[server_log.Message]:
+        return [server_log.Message(host, 1, "execute", "<unnamed>", text) for text in texts]
+
+    first = sent("", "SHOW TRANSACTION ISOLATION LEVEL", "select 1")
+    assert server_log.without_what_is_asked_once(first) == sent("select 1")
+    assert server_log.without_what_is_asked_once(first + sent("", "select 1")) == sent(
+        "select 1", "", "select 1"
+    )
+    assert server_log.without_what_is_asked_once(sent("", host="b") + sent("", "")) == sent("")

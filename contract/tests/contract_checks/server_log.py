@@ -22,6 +22,8 @@ NEXT = re.compile(r"\n(?!\t)")
 SETTINGS = {"log_min_duration_statement": "0", "log_line_prefix": "%h %p %u "}
 UNNAMED = "<unnamed>"
 EARLIER_S = 5.0  # the engine's clock is this one; a log of minutes is not read again and again
+ASKED_ONCE = {"", "show transaction isolation level"}
+"""What HikariCP asks on the first connection of its pool; nobody can tell it not to. A second time it is a statement as any other."""
 TRANSACTION = re.compile(r"(begin|start transaction|commit|end|rollback|abort)\b")
 SPELLED = {"start transaction": "begin", "end": "commit", "abort": "rollback"}
 
@@ -104,7 +106,23 @@ def _read(stack: Stack, began: str, since_s: float) -> list[Message]:
     assert wait_until(arrived, 5), "PostgreSQL's log does not arrive"
     text = text.partition(began)[2].partition(end)[0]
     found = filter(None, map(LINE.match, NEXT.split(text)))
-    return [
-        Message(m["host"], int(m["pid"]), m["kind"], cast(str, m["name"] or "").partition("/")[0], m["text"])
-        for m in found
-    ]
+    return without_what_is_asked_once(
+        [
+            Message(
+                m["host"], int(m["pid"]), m["kind"], cast(str, m["name"] or "").partition("/")[0], m["text"]
+            )
+            for m in found
+        ]
+    )
+
+
+def without_what_is_asked_once(messages: list[Message]) -> list[Message]:
+    """Leaves out the first of each of ASKED_ONCE that a client runs, and what prepared it."""
+    kept, met = [], set[tuple[str, str, str]]()
+    for message in messages:
+        key = message.host, message.kind, normal(message.text)
+        if key[2] in ASKED_ONCE and key not in met:
+            met.add(key)
+        else:
+            kept.append(message)
+    return kept

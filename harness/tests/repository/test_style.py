@@ -24,6 +24,9 @@ OURS = {
     "falcon-async",
     "falcon-asyncpg",
     "falcon-sync",
+    "go",
+    "java-threads",
+    "java-virtual",
     "node",
     "python-async",
     "python-sync",
@@ -229,13 +232,14 @@ def copied(implementation: Path) -> list[Path]:
     lines = (implementation / "Dockerfile").read_text().splitlines()
     words = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
     found = [ROOT / word for word in words if re.match(r"common/|[^-/][^/]*/src(/|$)", word)]
-    return [implementation / "src", *found]
+    own = implementation / "src"
+    return [own if own.is_dir() else implementation, *found]
 
 
 def roles_missing(folder: Path) -> set[str]:
-    """What ours have each in a file of that name, in whichever language; Django's have its own names."""
-    django = {"wsgi": "main", "asgi": "main"}
-    found = {file.stem for source in copied(folder) for file in (source, *source.rglob("*.*"))}
+    """What ours have each in a file of that name, in whichever language; Django's and Java's have names of their own."""
+    django = {"wsgi": "main", "asgi": "main", "refusal": "errors"}
+    found = {file.stem.lower() for source in copied(folder) for file in (source, *source.rglob("*.*"))}
     roles = {django.get(role, role) for role in found}
     described = tomllib.loads((folder / "bench.toml").read_text())
     without_database = "recipe" in described.get("unsupported", {}).get("scenarios", {})
