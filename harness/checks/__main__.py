@@ -78,8 +78,10 @@ def shape_(
 def new_(
     name: Annotated[str, typer.Argument(help="Name of the folder: lower-case letters, digits and hyphens.")],
     model: Annotated[
-        Literal["sync", "async"],
-        typer.Option(help="How it waits: sync blocks a thread, async uses an event loop."),
+        Literal["sync", "async", "green"],
+        typer.Option(
+            help="How it waits: sync blocks a thread, async uses an event loop, green blocks a thread of its runtime."
+        ),
     ],
     language: Annotated[str, typer.Option(help="Programming language.")] = "python",
 ) -> None:

@@ -56,14 +56,14 @@ def touched(catalog: Catalog, paths: list[str]) -> list[str]:
 
 
 def proved(catalog: Catalog, paths: list[str] | None) -> list[str]:
-    """The implementations that every run of all tests proves: an async one of each language, and those whose own sources
+    """The implementations that every run of all tests proves: one that is not sync of each language, and those whose own sources
     changed. A change of what all are run on is proved by these; the weekly run proves all. paths: files that changed; None:
     that is not known, and all are proved."""
     if paths is None:
         return list(catalog.implementations)
     first: dict[str, str] = {}
     for name, found in catalog.implementations.items():
-        if found.model == "async":
+        if found.model != "sync":
             first.setdefault(found.language, name)
             if name == f"{found.language}-async":
                 first[found.language] = name

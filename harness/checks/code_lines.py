@@ -17,14 +17,16 @@ LIMITS = {
     "rust-async": (800, 800),
     "rust-sync": (800, 800),
     "node": (600, 600),
+    "go": (750, 750),
+    "java-threads": (860, 860),
     "cpp-async": (1_700, 1_825),
     "cpp-sync": (1_700, 1_725),
 }
 """Program -> the most lines that it is meant to have, and those that it may have today. That number only falls, down to the first."""
 OTHERS = re.compile(r"(users?|work|index|adding|offload)")
 """Modules that only other scenarios than `recipes` use."""
-TEST = re.compile(r"(^|/)tests?(/|\.rs$)|\.test\.ts$")
-ENDINGS = (".py", ".rs", ".ts", ".cpp", ".hpp")
+TEST = re.compile(r"(^|/)tests?(/|\.rs$)|\.test\.ts$|_test\.go$")
+ENDINGS = (".py", ".rs", ".ts", ".cpp", ".hpp", ".go", ".java")
 QUOTED = r'"(?:\\.|[^"\\])*"' + r"|'(?:\\[^'\n]+|[^'\\\n])'" + r"|`(?:\\.|[^`\\])*`"
 """Literals of Rust, C++ and TypeScript, in which nothing is a comment or a brace."""
 
@@ -66,7 +68,7 @@ def files(root: Path, program: str) -> list[Path]:
         file
         for file in tracked(root, *places)
         if file.suffix in ENDINGS
-        and "src" in file.relative_to(root).parts
+        and ("src" in file.relative_to(root).parts or file.suffix == ".go")
         and not TEST.search(str(file.relative_to(root)))
         and not OTHERS.fullmatch(file.stem)
     ]

@@ -91,9 +91,11 @@ class Predicted(Part):
 
 def parallel(language: str, model: str, settings: Mapping[str, str]) -> int | None:
     """How many cores an application can use. One process of Python or Node runs one thread at a time; a runtime thread of
-    an async model uses one core; threads that handle requests use what there is. settings: effective ones."""
-    workers = int(settings.get("WORKERS") or 1)
-    return None if model == "sync" and language not in ("python", "javascript") else workers
+    an async model uses one core; threads that handle requests, and green ones unless they are told, use what there is. settings: effective ones."""
+    told = settings.get("WORKERS")
+    if (model == "sync" and language not in ("python", "javascript")) or (model == "green" and not told):
+        return None
+    return int(told or 1)
 
 
 def _answered(window: Window) -> int:

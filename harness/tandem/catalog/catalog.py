@@ -43,7 +43,8 @@ class Implementation(Entry):
     version: Annotated[int, Field(ge=1)] = 1
     """Raised by hand when the work that the program does changes: sessions of two versions are kept apart."""
     language: str
-    model: Literal["sync", "async"]
+    model: Literal["sync", "async", "green"]
+    """green: blocking code on threads of the runtime, such as goroutines and virtual threads."""
     tier: Literal["core", "hardened"] = "core"
     """How much of the contract it promises (contract/README.md)."""
     stack: list[str]

@@ -115,7 +115,7 @@ def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
         for label, (variant, implementation) in known.items():
             own = [t for t in trials if t.spec.variants == [label] and t.verdict is Verdict.OK]
             cost = [w.app_cpu_us_per_request for t in own for w in t.of(label, "closed")]
-            if implementation.language == language and own:
+            if implementation.language == language and implementation.model in costs and own:
                 costs[implementation.model] += [one for one in cost if one is not None]
                 settings = result.environments[label].settings if label in result.environments else {}
                 threads_most = max(threads_most, handler_threads(implementation, settings) or 0)

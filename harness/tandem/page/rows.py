@@ -21,6 +21,8 @@ HUES = {
     "cpp": "--lang-cpp",
     "javascript": "--lang-node",
     "typescript": "--lang-node",
+    "go": "--lang-go",
+    "java": "--lang-java",
 }
 """Language -> colour; others share one."""
 UNDECIDED = "--undecided"

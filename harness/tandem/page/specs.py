@@ -7,6 +7,7 @@ from typing import Any
 
 from tandem.report.chart import (
     DASHED,
+    DOTTED,
     HUE,
     PLAIN,
     SOLID,
@@ -20,8 +21,8 @@ from tandem.report.chart import (
     quantity,
 )
 
-DASH = choice("model", {"sync": DASHED, "async": SOLID})
-SHAPE = choice("model", {"sync": "circle", "async": "diamond"})
+DASH = choice("model", {"sync": DASHED, "async": SOLID, "green": DOTTED})
+SHAPE = choice("model", {"sync": "circle", "async": "diamond", "green": "square"})
 LOG: Spec = {"type": "log", "nice": False}
 AT_RIGHT: Spec = {"x": {"value": "width"}}
 

@@ -105,7 +105,7 @@ def test_a_good_bench_toml(made: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (BENCH.replace('"async"', '"threads"'), "model: Input should be 'sync' or 'async'"),
+        (BENCH.replace('"async"', '"threads"'), "model: Input should be 'sync', 'async' or 'green'"),
         (BENCH + 'tier = "soft"', "tier: Input should be 'core' or 'hardened'"),
         (BENCH.replace('title = "T"', ""), "title: Field required"),
         (BENCH.replace('["a"]', '["a", 3]'), "stack -> 1: Input should be a valid string"),

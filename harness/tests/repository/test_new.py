@@ -94,7 +94,7 @@ def test_every_implementation_has_the_shape(name: str) -> None:
     ("file", "old", "new_", "found", "remedy"),
     [
         ("bench.toml", 'stack = ["', 'stack = "', "not TOML", "toml.io"),
-        ("bench.toml", 'model = "async"', 'model = "asink"', "model: Input should be 'sync' or 'async'", 'A text: "sync"'),
+        ("bench.toml", 'model = "async"', 'model = "asink"', "model: Input should be 'sync', 'async' or 'green'", 'A text: "sync"'),
         ("bench.toml", "pool_tells = false", 'pool_tells = "no!"', "pool_tells: Input should be a valid boolean", "true or false"),
         ("bench.toml", "stack = [", "stak = [", "no key 'stak'", "Did you mean 'stack'?"),
         ("bench.toml", 'tier = "core"', 'tier = "hard"', "tier: Input should be", '"core" is'),
