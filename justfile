@@ -51,6 +51,16 @@ set positional-arguments := true
 @sweep *arguments:
     harness/run sweep "$@"
 
+# Load for long and watch memory, descriptors and tails: just soak rust-async --for 30m
+[group('measure')]
+@soak *arguments:
+    harness/run soak "$@"
+
+# Measure fresh starts, to the first right answer and to the full rate: just start rust-async python-async
+[group('measure')]
+@start *arguments:
+    harness/run start "$@"
+
 # Find the wait from which one of two variants wins: just crossover python-sync python-async --wait 0,1,5,15,50ms
 [group('measure')]
 @crossover *arguments:

@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 41_700,
-    "lines in harness/tests": 34_700,
-    "lines in harness/documents, benchmarks and checks": 2_600,
-    "words in documents": 46_700,
+    "lines in harness/tandem": 42_500,
+    "lines in harness/tests": 34_950,
+    "lines in harness/documents, benchmarks and checks": 2_610,
+    "words in documents": 48_800,
     "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""

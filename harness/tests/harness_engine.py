@@ -263,17 +263,18 @@ class FakeFloor:
     def measure(self, spec: WindowSpec) -> WindowRecord:
         self.asked.append(spec)
         assert not self.frozen & set(spec.variants), "who is loaded has to be awake"
+        began_s = dict.fromkeys(spec.variants, self.now_s)
         self._note("measure", spec.name, spec.seconds)
         if self.answer is not None:
             answer = {label: self.answer(self.visited, spec) for label in spec.variants}
-            return WindowRecord(spec=spec, windows=answer)
+            return WindowRecord(spec=spec, windows=answer, began_s=began_s)
         window = good_window(
             spec.load,
             goodput_rps=self.goodput_rps,
             duration_s=spec.seconds,
             findings=self.judged.get(spec.name, []),
         )
-        return WindowRecord(spec=spec, windows=dict.fromkeys(spec.variants, window))
+        return WindowRecord(spec=spec, windows=dict.fromkeys(spec.variants, window), began_s=began_s)
 
     def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
         self._note("challenge", label)

@@ -214,6 +214,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "db_rtt_ms": None,
         "lock_waits_mean": None,
         "db_connections_max": 20,
+        "app_descriptors": 90,
         "answer_ms_min": 2.0,
         "answer_ms_max": 30.0,
         "foreign_settings": [],

@@ -163,11 +163,11 @@ def parse_arrivals(text: str) -> Arrivals | None:
 UNITS_S = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
-def parse_budget_s(text: str) -> int:
+def parse_budget_s(text: str, option: str = "--budget") -> int:
     """Seconds of `90m`. Raises UsageError for another form."""
     match = re.fullmatch(r"([1-9][0-9]{0,5})(s|m|min|h)", text)
     if match is None:
-        raise UsageError(f"--budget takes a time such as 2h, 15min or 600s, not '{text}'")
+        raise UsageError(f"{option} takes a time such as 2h, 15min or 600s, not '{text}'")
     return int(match[1]) * UNITS_S[match[2]]
 
 

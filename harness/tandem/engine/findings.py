@@ -26,6 +26,12 @@ def verdict_of(trials: Iterable[Trial], known: bool) -> Verdict:
     return Verdict.OK if known else Verdict.VOID
 
 
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of all together."""
+    found = set(verdicts)
+    return next((v for v in (Verdict.FAILED, Verdict.INVALID, Verdict.VOID) if v in found), Verdict.OK)
+
+
 def not_counted(trials: Iterable[Trial]) -> list[str]:
     """Why starts have no good attempt, one sentence each, about the last attempt."""
     last: dict[str, Trial] = {}

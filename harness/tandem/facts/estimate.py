@@ -75,12 +75,17 @@ def by_block(found: Iterable[Fact], read: Read) -> dict[Made, float]:
     return by_start(found, lambda one: read(one.window))
 
 
-def ln_ratios(of: Iterable[Fact], to: Iterable[Fact], read: Read) -> list[float]:
+def ln_ratios_by_start(of: Iterable[Fact], to: Iterable[Fact], read: ReadFact) -> list[float]:
     """ln(of / to), of each block the last attempt in which both are good: a ratio lives within a block that was made once.
     of, to: good facts of all attempts."""
-    own, other = by_block(of, read), by_block(to, read)
+    own, other = by_start(of, read), by_start(to, read)
     both = {made[0]: made for made in sorted(own.keys() & other.keys()) if own[made] > 0 < other[made]}
     return [math.log(own[made] / other[made]) for made in both.values()]
+
+
+def ln_ratios(of: Iterable[Fact], to: Iterable[Fact], read: Read) -> list[float]:
+    """The same of what a window says."""
+    return ln_ratios_by_start(of, to, lambda one: read(one.window))
 
 
 def ratio(of: Iterable[Fact], to: Iterable[Fact], read: Read, look: PlannedLook = ONE_LOOK) -> Ratio:

@@ -117,6 +117,9 @@ class Cgroup(Protocol):
     def thread_cpu_s(self) -> dict[int, float]:
         """CPU-seconds since its start of every living thread in the group, by thread id."""
 
+    def descriptors(self) -> int | None:
+        """Open file descriptors of its processes; None where the kernel does not tell (before Linux 6.2)."""
+
     def thread_switches(self) -> dict[int, int]:
         """How often each living thread in the group gave up its CPU by itself since its start, by thread id."""
 

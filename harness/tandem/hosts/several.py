@@ -31,7 +31,7 @@ class SeveralCgroups:
     def _no_number(self, *_: object) -> Any:
         raise ValueError("threads and processes have numbers of one host each")
 
-    thread_cpu_s = thread_switches = processes = _no_number
+    thread_cpu_s = thread_switches = descriptors = processes = _no_number
 
 
 class SeveralHosts:

@@ -28,7 +28,7 @@ from tandem.record.window import Finding
 IDLE_S = 1.0
 """Length of the rest in which an application's idle rate is read."""
 GRACE_S = 12
-ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
+ROLES = (APP, "proxy", "pgbouncer", "db", "loadgen")
 PROXIED = "proxy:8080"
 """Address at which HAProxy asks the one application."""
 
@@ -43,6 +43,10 @@ class Application:
     """The case that it is asked for now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
     """Memory after its first answer."""
+    first_answer_s: float | None = field(init=False, default=None)
+    """From the start of its container to its first answer, asked without HAProxy."""
+    first_right_s: float | None = field(init=False, default=None)
+    """From there to the first right answer of what it is asked for, on the whole path; None: the first one was wrong."""
     idle_cores: float | None = field(init=False, default=None)
     """Cores that it used before any load, while nobody asked for anything; None: not looked at."""
     warm_rps: float | None = field(init=False, default=None)
@@ -66,18 +70,21 @@ class Application:
     def launch(self) -> None:
         """A fresh container, the database left as it is."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.stack.start(["app"])
+        others = [*ROLES[1:], *self.generators[1:], *([] if self.case.db_rtt_ms is None else [FAULTS])]
+        self.services = {role: self.stack.service(role) for role in others}
+        self.stack.start([APP])
 
     def wait_ready(self) -> None:
         """Returns when it answers through the whole path. Raises TandemError, with its log, if it never does."""
-        self.services = {"app": self.stack.service("app")}
+        self.services = {APP: self.stack.service(APP), **self.services}
         self._answers(f"{self.app.address}:{APP_PORT}")
-        roles = [*ROLES, *self.generators[1:], *([] if self.case.db_rtt_ms is None else [FAULTS])]
-        self.services = {role: self.stack.service(role) for role in roles}
+        self.first_answer_s = time.time() - self.app.started_s
         self.select()
         self.ask_for(self.case)
         self._answers(self._reach(self.case.load_address))
         self.rest_bytes = self.app.host.cgroup(self.app.pid).usage().memory_bytes
+        if self.case.scenario.before is None and self.client.ask() is None:
+            self.first_right_s = time.time() - self.app.started_s
         self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.case.queries)
         if self.stack.slot is None:
             self._psrecord = self.app.host.psrecord(self.app.pid, self.folder / "psrecord.log")

@@ -328,7 +328,9 @@ class Laboratory:
         floor = self.floor(spec, folder)
         trial = Visit(floor, spec, self.view).run(script)
         for label, start in trial.starts.items():
-            start.memory_rest_bytes = floor.apps[label].rest_bytes
+            app = floor.apps[label]
+            start.memory_rest_bytes = app.rest_bytes
+            start.first_answer_s, start.first_right_s = app.first_answer_s, app.first_right_s
             if (peaks := floor.apps[label].peaks()) is not None:
                 start.cpu_peak_percent, start.resident_peak_bytes = peaks
         return trial

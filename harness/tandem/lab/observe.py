@@ -38,6 +38,7 @@ from tandem.record.window import (
     DatabaseWork,
     GeneratorShare,
     IdleEstablished,
+    OpenDescriptors,
     StoredRows,
     Window,
 )
@@ -294,6 +295,14 @@ def _switches(scene: Scene) -> Probe[Seen]:
     )
 
 
+def _descriptors(scene: Scene) -> Probe[Seen]:
+    groups = {label: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()}
+    return BeforeAndAfter(
+        lambda: {label: group.descriptors() for label, group in groups.items()},
+        lambda _, after: OpenDescriptors(app_descriptors=after),
+    )
+
+
 def _disturbances(scene: Scene) -> Probe[Seen]:
     first = scene.first
     host, apart = first.app.host, first.services["loadgen"].host is not first.app.host
@@ -307,6 +316,7 @@ PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
     StatementProbe,
     Counters,
     _switches,
+    _descriptors,
     _distance,
     _bodies,
     _idle,

@@ -41,6 +41,8 @@ MEASURING = (
     "ceiling",
     "capacity",
     "sweep",
+    "soak",
+    "start",
     "replay",
     "records",
     "session",
@@ -117,6 +119,8 @@ class Service:
     networks: dict[str, str]
     """Its address in each network of compose/stack.yaml that it is in."""
     host: Host
+    started_s: float = 0.0
+    """When its first process began, seconds since 1970 by this machine's clock."""
 
 
 class Stack:
@@ -324,6 +328,7 @@ class Stack:
             container.host_config.cpuset_cpus or "",
             networks,
             site.host,
+            site.host.to_ours(container.state.started_at.timestamp()) if container.state.started_at else 0.0,
         )
 
     def seen_by(self, other: str, service: Service, name: str) -> str:

@@ -165,6 +165,10 @@ class Start(Part):
     idle_cpu_cores: Figure | None = None
     """What it used while nobody asked for anything, before any load: CPU-seconds per second. Looked at only where slices
     follow; null in older records."""
+    first_answer_s: Figure | None = None
+    """From the start of its container to its first answer, asked without HAProxy; null in older records."""
+    first_right_s: Figure | None = None
+    """From there to the first right answer of its scenario on the whole path; null where that one was wrong."""
     memory_rest_bytes: int | None = None
     """Memory (as `memory_peak_bytes`) when it had answered for the first time, before any load."""
     challenge: Challenge | None = None

@@ -395,6 +395,13 @@ class BothEnds(Part):
     """Share of a core that the generator's busiest thread used."""
 
 
+class OpenDescriptors(Part):
+    """What the application keeps open."""
+
+    app_descriptors: int | None = None
+    """File descriptors of all its processes when the load had ended; null where the kernel does not tell."""
+
+
 class OnWire(Part):
     """Answers that were read on the wire."""
 
@@ -403,6 +410,7 @@ class OnWire(Part):
 
 class Window(
     OnWire,
+    OpenDescriptors,
     BothEnds,
     Distance,
     IdleEstablished,

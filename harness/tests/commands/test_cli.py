@@ -178,6 +178,10 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["capacity", "rust-async", "--slo", "p98=50ms"], "such as p99=50ms, not 'p98=50ms'"),
         (["capacity", "rust-async", "--plan", "capasity"], "Did you mean 'capacity'?"),
         (["capacity", "rust-async", "--setting", "WORKERS=0"], "WORKERS must be a whole number from 1"),
+        (["soak", "rust-async", "--for", "1 day"], "--for takes a time such as 2h, 15min or 600s"),
+        (["soak", "rust-async", "--for", "5m"], "are 5 windows of 60 s, and a slope needs 7"),
+        (["soak", "rust-async", "--for", "900000h"], "a shorter time fits"),
+        (["start", "rust-asinc"], "Did you mean 'rust-async'?"),
         (["sweep", "rust-async"], "Missing option '--over'"),
         (["sweep", "rust-async", "--over", "conections=1..8"], "Did you mean 'connections'?"),
         (["sweep", "rust-async", "--over", "pool=0,4"], "DB_POOL_MAX must be a whole number from 1"),
@@ -241,7 +245,7 @@ def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(cli, "ROOT", tmp_path)
     said = tandem("list")
     assert said.status == 2
-    assert "mine/bench.toml: model: Input should be 'sync' or 'async'" in " ".join(said.err.split())
+    assert "mine/bench.toml: model: Input should be 'sync', 'async' or 'green'" in " ".join(said.err.split())
 
 
 def test_an_interrupt_ends_with_130(tandem: Tandem, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,6 +268,8 @@ STUDIES = [
     "explain",
     "nightly",
     "reproduce",
+    "soak",
+    "start",
     "sweep",
 ]
 

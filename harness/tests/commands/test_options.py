@@ -58,7 +58,8 @@ def test_a_budget() -> None:
 
 FIXED = {"topology", "placement", "setting", "db_rtt", "generators", "arrivals"}
 WITHOUT = {
-    **{name: set[str]() for name in ("bench", "capacity", "compare")},
+    **{name: set[str]() for name in ("bench", "capacity", "compare", "soak")},
+    "start": {"plan", "arrivals"},
     "sweep": {"arrivals"},
     "explain": {"arrivals"},
     "crossover": {"db_rtt", "arrivals"},

@@ -1,15 +1,15 @@
 """What a bench concludes: estimates of each variant, ratios to the first, and what explains them. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from tandem.engine.context import InContext, contexts
+from tandem.engine.findings import worst
 from tandem.facts.estimate import OfVariant, against_first, of_variants
 from tandem.facts.fact import Fact
 from tandem.facts.metric import LATENCY_BOUND, MEMORY_PER_CONNECTION, MEMORY_REST
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
-from tandem.record.window import Verdict
 
 
 class Benched(InContext):
@@ -59,12 +59,6 @@ FURTHER = {
     "latency_bound_rps": waiting_rps,
 }
 """Metrics that a bench has beyond those of every study."""
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of all together."""
-    found = set(verdicts)
-    return next((v for v in (Verdict.FAILED, Verdict.INVALID, Verdict.VOID) if v in found), Verdict.OK)
 
 
 def conclude(

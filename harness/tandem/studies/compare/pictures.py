@@ -5,12 +5,10 @@ from typing import Any
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.facts.metric import GOODPUT, OFFERED
-from tandem.report.chart import DASHED, SOLID, Spec, choice, lines, names, quantity
+from tandem.report.chart import DASHED, HUES, SOLID, Spec, choice, lines, names, quantity
 from tandem.report.picture import Picture
 from tandem.studies.compare.conclusions import Compared
 
-HUES = ("--role-app", "--role-proxy", "--role-db", "--lang-cpp", "--lang-node", "--lang-rust")
-"""One of each variant, in their order."""
 WHOLE, OWN = "all roles", "application"
 
 

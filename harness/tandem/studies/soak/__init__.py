@@ -1,0 +1,1 @@
+"""What changes when it runs for long?"""
