@@ -53,6 +53,8 @@ public final class Database implements AutoCloseable {
         config.setInitializationFailTimeout(-1);
         config.addDataSourceProperty("prepareThreshold", settings.prepare() ? "1" : "0");
         config.addDataSourceProperty("assumeMinServerVersion", "17");
+        // PgBouncer would set another one on each of its connections.
+        config.addDataSourceProperty("ApplicationName", "");
         config.addDataSourceProperty("socketTimeout", SOCKET_S);
         config.addDataSourceProperty("connectTimeout", "1");
         config.addDataSourceProperty("tcpKeepAlive", "true");

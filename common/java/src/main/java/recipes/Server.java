@@ -11,6 +11,7 @@ import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
+import org.apache.catalina.core.StandardWrapper;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.catalina.valves.AbstractAccessLogValve;
 
@@ -18,6 +19,8 @@ import org.apache.catalina.valves.AbstractAccessLogValve;
 public final class Server {
     private static final Path PAGE = Path.of("/app/contract/golden/index.html");
     private static final int STOP_MS = 10_000;
+    private static final int QUIET_MS = 500;
+    private static final int LOOK_MS = 50;
 
     private Server() {}
 
@@ -81,13 +84,26 @@ public final class Server {
         var connector = tomcat.getConnector();
         connector.pause();
         connector.getProtocolHandler().closeServerSocketGraceful();
-        connector.getProtocolHandler().awaitConnectionsClose(STOP_MS);
         try {
+            for (var waited = 0; waited < STOP_MS && (waited < QUIET_MS || isServing(tomcat)); waited += LOOK_MS) {
+                Thread.sleep(LOOK_MS);
+            }
             tomcat.stop();
-        } catch (LifecycleException error) {
+        } catch (LifecycleException | InterruptedException error) {
             Logger.getLogger("recipes").log(Level.SEVERE, "the server did not stop", error);
         }
         database.close();
         Runtime.getRuntime().halt(0);
+    }
+
+    private static boolean isServing(Tomcat tomcat) {
+        for (var context : tomcat.getHost().findChildren()) {
+            for (var servlet : context.findChildren()) {
+                if (((StandardWrapper) servlet).getCountAllocated() > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 }
