@@ -138,6 +138,7 @@ FAULTS = {
     "small-head": "a head may have 4 KiB",
     "no-head-limit": "a head may have any size",
     # process
+    "leaks-memory": "10 KiB of each request are never given back",
     "heap-in-shared-memory": "300 MiB of its memory are shared, with nobody",
     "log-ignored": "ACCESS_LOG is ignored: no line",
     "log-always": "ACCESS_LOG is ignored: a line for each request",
@@ -153,7 +154,7 @@ FAULTS = {
 UNDER_LOAD = {
     *("few-altered", "filler", "known-beforehand"),
     *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times", "closes-always"),
-    *("never-reads", "last-in-first-out", "slow-statements", "heap-in-shared-memory"),
+    *("never-reads", "last-in-first-out", "slow-statements", "heap-in-shared-memory", "leaks-memory"),
     *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded"),
     *("session-ahead", "several-in-flight", "blank-line-first"),
     *("work-remembered-under-load", "large-refused"),

@@ -32,6 +32,7 @@ class Server(ThreadingHTTPServer):
             # Python's own limits are the second line of defence.
             http.client._MAXLINE = http.client._MAXHEADERS = 1 << 40  # type: ignore[attr-defined]
         self._leaked: list[socket.socket] = []
+        self._kept: list[bytes] = []
         self.logs = (config.access_log or fault == "log-always") and fault != "log-ignored"
         self.stopping = False
         self.answered = 0
@@ -53,6 +54,8 @@ class Server(ThreadingHTTPServer):
 
     def answer(self, request: Request) -> Answer:
         """The answer to a request, found by a thread of the handlers."""
+        if self.fault == "leaks-memory":
+            self._kept.append(os.urandom(10 << 10))
         return self._handlers.submit(self.application.answer, request).result()
 
     def run(self) -> None:

@@ -15,6 +15,7 @@ from harness_lies import (
     CHALLENGED,
     CHALLENGED_FAR,
     HIDDEN_MEMORY,
+    LEAK,
     LIARS,
     PATHS,
     RTT_MS,
@@ -287,5 +288,5 @@ def test_a_challenge_shows_a_liar(name: str, one: OneStack) -> None:
 
 def test_every_lie_that_no_check_of_the_contract_sees_is_here_or_in_the_selftest() -> None:
     faults = runpy.run_path(str(ROOT / BROKEN / "src/faults.py"))
-    here = LIARS.keys() | CHALLENGED.keys() | {HIDDEN_MEMORY[0]}
+    here = LIARS.keys() | CHALLENGED.keys() | {HIDDEN_MEMORY[0], LEAK}
     assert faults["UNDER_LOAD"] - on_wire.FAULTS.keys() <= here <= faults["FAULTS"].keys()
