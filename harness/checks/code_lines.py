@@ -18,7 +18,7 @@ LIMITS = {
     "rust-sync": (800, 800),
     "node": (600, 600),
     "go": (750, 750),
-    "java-threads": (860, 860),
+    "java-threads": (870, 870),
     "cpp-async": (1_700, 1_825),
     "cpp-sync": (1_700, 1_725),
 }

@@ -60,8 +60,8 @@ WARNED = {"starving"}
 HIDDEN_MEMORY = "heap-in-shared-memory", "app_memory_peak_bytes", 300 << 20
 """A fault that no finding tells, the figure of a window that shows it, and how much it is at least."""
 
-LEAK = "leaks-memory"
-"""A fault that only a long run shows (test_soak_end_to_end.py)."""
+LEAK = "leaks-memory", "memory_growth_mib_per_minute"
+"""A fault that only a long run shows, and its figure (test_soak_end_to_end.py)."""
 
 PATHS = {"start-unflushed": "direct", "closes-always": "direct", "blank-line-first": "direct"}
 """Where the lie needs a path of its own: PgBouncer passes no options on; HAProxy counts connections itself, and passes no blank line."""

@@ -3,7 +3,7 @@
 import re
 import runpy
 
-from harness_lies import CHALLENGED, HIDDEN_MEMORY, LIARS
+from harness_lies import CHALLENGED, HIDDEN_MEMORY, LEAK, LIARS
 from harness_places import ROOT
 
 from tandem.selftest import liars, on_wire
@@ -27,7 +27,7 @@ def by_tests() -> dict[str, set[str]]:
     out |= {fault: {on_wire.CODE} for fault in on_wire.FAULTS}
     for fault, (_, codes) in CHALLENGED.items():
         out[fault] = out.get(fault, set()) | codes
-    out[HIDDEN_MEMORY[0]] = {HIDDEN_MEMORY[1]}
+    out |= {fault: {figure} for fault, figure in (HIDDEN_MEMORY[:2], LEAK)}
     cached = liars.CACHED.behaviour.removeprefix("FAULT=")
     return out | {cached: out[cached] | {liars.CACHED.code}}
 
