@@ -47,7 +47,7 @@ def curve_rows(found: Compared) -> list[dict[str, Any]]:
                 row |= {"us_per_request": one.mean, "low": low, "high": high, "blocks": one.n}
                 row |= {"hue": HUES[place % len(HUES)], "_last": share is None and cost == WHOLE}
                 out.append(row)
-    _name_ends(out)
+    name_ends(out)
     return out
 
 
@@ -55,12 +55,13 @@ APART = 0.08
 """Share of the picture's height that a name needs for itself."""
 
 
-def _name_ends(rows: list[dict[str, Any]]) -> None:
+def name_ends(rows: list[dict[str, Any]]) -> None:
     """Names the end of each line; lines that end side by side have their names one below the other."""
     kept: dict[str, Any] | None = None
     highest = max((row["us_per_request"] for row in rows), default=0.0)
     for row in sorted((one for one in rows if one["_last"]), key=lambda one: -one["us_per_request"]):
-        if kept and kept["us_per_request"] - row["us_per_request"] < APART * highest:
+        room = APART * highest * (1 + kept["_names"].count("\n")) if kept else 0.0
+        if kept and kept["us_per_request"] - row["us_per_request"] < room:
             kept["_names"] += f"\n{row['variant']}"
             row["_last"] = False
         else:

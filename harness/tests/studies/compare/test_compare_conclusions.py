@@ -25,6 +25,7 @@ from tandem.record.window import Role, Times, Verdict, Window
 from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare import conclusions, report
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
+from tandem.studies.compare.pictures import name_ends
 
 DUET, SATURATED = "duet_cpu_us_per_request", "saturated_cpu_us_per_request"
 GOLDEN = Path(__file__).with_name("report.txt")
@@ -620,6 +621,15 @@ def test_what_is_not_published_is_in_no_curve() -> None:
     assert shares == {0.1, 0.6, 0.8, None}
     spoil(blocks, "A", "invalid", 1)
     assert pictures_in(report.report(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6))))) == []
+
+
+def test_two_names_below_each_other_need_room_for_two() -> None:
+    costs = {"a": 1000.0, "b": 960.0, "c": 850.0, "d": 700.0}
+    rows: list[dict[str, Any]] = [
+        {"variant": name, "us_per_request": cost, "_last": True} for name, cost in costs.items()
+    ]
+    name_ends(rows)
+    assert [row["_names"] for row in rows if row["_last"]] == ["a\nb\nc", "d"]
 
 
 def test_the_curve_is_drawn_with_its_intervals() -> None:
