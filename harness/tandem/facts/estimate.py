@@ -285,19 +285,26 @@ def _by_first(
     family = [one for one, cut in zip(found, why, strict=True) if cut is None]
     words = iter(verdicts(family, "higher" if metric(name).better == "more" else "lower"))
     for one, own, cut in zip(others, found, why, strict=True):
-        variant, coordinates = one.variant.position
-        yield Contrast(
-            metric=name,
-            of=variant,
-            to=first.variant.asked,
-            coordinates=coordinates,
-            ratio=own.ratio,
-            interval=own.interval,
-            n=own.n,
-            sd_ln=own.sd_ln,
-            word="not ranked" if cut else next(words),
-            not_ranked=cut,
-        )
+        yield contrast(name, one, first, own, "not ranked" if cut else next(words), cut)
+
+
+def contrast(
+    name: str, of: OfVariant, to: OfVariant, found: Ratio, word: str, not_ranked: str | None = None
+) -> Contrast:
+    """The ratio of two variants in a metric, where the first stands."""
+    variant, coordinates = of.variant.position
+    return Contrast(
+        metric=name,
+        of=variant,
+        to=to.variant.asked,
+        coordinates=coordinates,
+        ratio=found.ratio,
+        interval=found.interval,
+        n=found.n,
+        sd_ln=found.sd_ln,
+        word=word,
+        not_ranked=not_ranked,
+    )
 
 
 def _why(name: str, first: OfVariant, own: OfVariant, not_ranked: Mapping[str, str]) -> str | None:

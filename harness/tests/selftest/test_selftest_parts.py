@@ -434,8 +434,8 @@ TOLERANCES = {
     **{f"slowdown of {share}": f"{COST}, found in 80 %" for share in ("3%", "5%", "10%")},
     **{f"slowdown of {share} in slices": COST for share in ("3%", "5%", "10%")},
     "confusion matrix, 1 of each": "at least 95%",
-    "queue at 50% load": "0.5 ms or 1 %; 0.24 (three standard errors of 1,000 requests)",
-    "queue at 70% load": "0.5 ms or 1 %; 0.57 (three standard errors of 1,400 requests)",
+    "queue at 50% load": "0.3 ms or 1 %; 0.24 (three standard errors of 1,000 requests)",
+    "queue at 70% load": "0.3 ms or 1 %; 0.57 (three standard errors of 1,400 requests)",
     "2 A/A sessions of 6 pairs": "0 to 0",
 }
 

@@ -7,7 +7,7 @@ from statistics import fmean, median
 from pydantic import Field
 
 from tandem.analysis.ratios import compare, verdicts
-from tandem.facts.estimate import OfVariant, ReadFact, ln_ratios_by_start
+from tandem.facts.estimate import OfVariant, ReadFact, contrast, ln_ratios_by_start
 from tandem.facts.fact import Fact
 from tandem.facts.metric import MEMORY_REST
 from tandem.record.conclusion import Contrast, Estimate
@@ -85,18 +85,7 @@ def against_first(found: Sequence[OfVariant]) -> Iterator[Contrast]:
         for one in others
     ]
     for one, own, word in zip(others, each, verdicts(each, "quicker"), strict=True):
-        variant, coordinates = one.variant.position
-        yield Contrast(
-            metric=RIGHT,
-            of=variant,
-            to=first.variant.asked,
-            coordinates=coordinates,
-            ratio=own.ratio,
-            interval=own.interval,
-            n=own.n,
-            sd_ln=own.sd_ln,
-            word=word,
-        )
+        yield contrast(RIGHT, one, first, own, word)
 
 
 def mean_shares(one: OfVariant) -> list[float]:
