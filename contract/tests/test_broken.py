@@ -98,6 +98,7 @@ FINDS = {
     "database_paused": "slow-503 note-acknowledged-anyway note-twice",
     "given_up": "given-back-early hung-up-kept",
     "waits_end": "waits-for-ever one-request-at-a-time",
+    "first_come": "last-in-first-out",
     "bugs": "bugs-are-503 bugs-unlogged",
     "database_away": "swallow-db-errors",
     "pgbouncer_restart": "never-reconnects",

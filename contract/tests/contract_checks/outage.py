@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 
 from contract_checks.backend import Answer, Backend
 from contract_checks.crowds import RECIPE, warm
@@ -21,6 +22,7 @@ PATHS = (RECIPES, f"{RECIPES}/1")
 POOL, GIVEN_UP = 6, 3
 FAR_GIVEN_UP, FAR_S, AGAIN_S = 12, 0.05, 3.0
 WAITING, WAIT_LIMIT_S = 4, 5.0  # fewer than any implementation has threads
+QUEUE, APART_S, OVERTAKEN_MOST = 24, 0.02, 0.2  # the newest first: nearly all pairs; at random: half of them
 SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.5 s
 
 
@@ -106,6 +108,33 @@ def check_waits_end(backend: Backend) -> None:
 
 @needs("DB_POOL_MAX")
 @for_scenario("recipe")
+def check_first_come(backend: Backend) -> None:
+    """Clients that wait for the one connection get it about in the order in which they asked."""
+    with backend.variant(DB_POOL_MAX="1", **backend.implementation.honours(WORKERS="1")) as variant:
+        warm(variant)
+        ended: list[int] = []
+
+        def ask(number: int) -> None:
+            assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+            ended.append(number)
+
+        with ThreadPoolExecutor(QUEUE) as pool:
+            with locked(backend.stack, "core_recipe"):
+                asking = []
+                for number in range(QUEUE):
+                    asking.append(pool.submit(ask, number))
+                    time.sleep(APART_S)
+            for one in asking:
+                one.result()
+    overtaken = sum(later < earlier for earlier, later in combinations(ended, 2))
+    share = overtaken / (QUEUE * (QUEUE - 1) / 2)
+    assert share <= OVERTAKEN_MOST, (
+        f"{share:.0%} of the pairs of waiting clients were answered in the wrong order: {ended}"
+    )
+
+
+@needs("DB_POOL_MAX")
+@for_scenario("recipe")
 def check_bugs(backend: Backend) -> None:
     """A statement that PostgreSQL refuses, as it does with a typo, is 500 and a line in the log: it is no outage."""
     with backend.variant(DB_POOL_MAX="2", **backend.implementation.honours(WORKERS="1")) as variant:
@@ -170,6 +199,7 @@ def _assert_back(backend: Backend, what: str) -> None:
 CHECKS = (
     check_given_up,
     check_waits_end,
+    check_first_come,
     check_bugs,
     check_database_away,
     check_pgbouncer_restart,
