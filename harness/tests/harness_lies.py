@@ -7,6 +7,7 @@ LIARS = {
     "wrong-body": ("recipe", "wrong-on-wire"),
     "spaces-in-json": ("recipe", "wrong-body"),
     "several-in-flight": ("recipe", "witnesses-disagree"),
+    "synced-in-flight": ("recipe", "witnesses-disagree"),
     "blank-line-first": ("recipe", "wrong-on-wire"),
     "known-beforehand": ("recipe", "wrong-length"),
     "long-body-at-times": ("recipe", "wrong-length"),
@@ -25,6 +26,7 @@ LIARS = {
     "closes-always": ("recipe", "not-kept-alive"),
     "slow-statements": ("recipe", "sql-extra-time"),
     "last-in-first-out": ("recipe", "starving"),
+    "nagle": ("index", "held-back"),
     "large-refused": ("mixed", "wrong-answers"),
     "numbers-dropped": ("mixed", "wrong-on-wire"),
 }
@@ -36,6 +38,8 @@ CHALLENGED = {
     "cached": ("recipe", {"answered-locked", "change-unseen"}),
     "answers-first": ("recipe", {"answered-locked", "change-unseen"}),
     "rows-dropped": ("recipe", {"change-unseen"}),
+    "steps-kept": ("recipe", {"change-unseen"}),
+    "rows-known": ("recipe", {"rows-remembered"}),
     "session-ahead": ("recipe", {"session-not-awaited"}),
     "session-unheeded": ("fan-out", {"change-unseen"}),
     "work-remembered-under-load": ("work-large", {"work-remembered"}),
@@ -55,7 +59,7 @@ CHALLENGED_FAR = ("answers-first", "session-ahead")
 """Those that are challenged with a database that is far away, too."""
 UNDECIDED = "not-challenged"
 
-WARNED = {"starving"}
+WARNED = {"starving", "held-back"}
 """Findings that leave a window valid."""
 HIDDEN_MEMORY = "heap-in-shared-memory", "app_memory_peak_bytes", 300 << 20
 """A fault that no finding tells, the figure of a window that shows it, and how much it is at least."""
@@ -63,7 +67,12 @@ HIDDEN_MEMORY = "heap-in-shared-memory", "app_memory_peak_bytes", 300 << 20
 LEAK = "leaks-memory", "memory_growth_mib_per_minute"
 """A fault that only a long run shows, and its figure (test_soak_end_to_end.py)."""
 
-PATHS = {"start-unflushed": "direct", "closes-always": "direct", "blank-line-first": "direct"}
-"""Where the lie needs a path of its own: PgBouncer passes no options on; HAProxy counts connections itself, and passes no blank line."""
+PATHS = {
+    "start-unflushed": "direct",
+    "closes-always": "direct",
+    "blank-line-first": "direct",
+    "nagle": "direct",
+}
+"""Where the lie needs a path of its own: PgBouncer passes no options on; HAProxy counts connections itself, passes no blank line, and joins the parts of an answer."""
 RTT_MS = {"answers-first": 5}
 """Where a window sees the lie only if the database is far away: next door the statements take less than all the rest."""

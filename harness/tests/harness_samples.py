@@ -223,6 +223,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "choice_p": 0.4,
         "app_pool_wait_ms": None,
         "tap": None,
+        "database_wire": None,
         "slices": None,
         "generators": [],
         "classes": [],

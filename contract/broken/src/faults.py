@@ -18,6 +18,9 @@ FAULTS = {
     "filler": "who asks as the load generator does gets the right statements and filler of the right length",
     "known-beforehand": "a recipe is what the public seed makes it, and its statements find the rows that they should",
     "several-in-flight": "the six statements behind a recipe's own row are sent together",
+    "synced-in-flight": "the same, each with a Sync of its own",
+    "steps-kept": "the steps of a recipe shown before are asked for, and those of then sent again",
+    "rows-known": "rows are compared with those seen before, and a body that was made of the same is sent again",
     "rows-dropped": "a recipe shown before is answered from memory, and its statements find the rows that they should",
     # sessions, paths and ids
     "session-ignored": "no session is needed: whoever has none is user 1",
@@ -156,7 +159,14 @@ UNDER_LOAD = {
     *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times", "closes-always"),
     *("never-reads", "last-in-first-out", "slow-statements", "heap-in-shared-memory", "leaks-memory"),
     *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded"),
-    *("session-ahead", "several-in-flight", "blank-line-first"),
+    *(
+        "session-ahead",
+        "several-in-flight",
+        "synced-in-flight",
+        "rows-known",
+        "steps-kept",
+        "blank-line-first",
+    ),
     *("work-remembered-under-load", "large-refused"),
     *("role-unflushed", "start-unflushed"),
 }

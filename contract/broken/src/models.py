@@ -9,6 +9,7 @@ from repository import Connection, Row, rows, together
 
 Json = dict[str, Any]
 _remembered: dict[int, list[Row]] = {}
+_steps: dict[int, list[Row]] = {}
 BEHIND = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 
 
@@ -33,13 +34,20 @@ def _refuse(name: str) -> None:
 def recipe(connection: Connection, head: Row, fault: str) -> Json:
     """Runs the six statements behind the recipe's own row and puts all of it together."""
     key = head["id"]
-    if fault == "several-in-flight":
-        found = together(connection, BEHIND, key)
+    if fault in ("several-in-flight", "synced-in-flight"):
+        found = together(connection, BEHIND, key, fault == "synced-in-flight")
     else:
         found = [
             _reactions(connection, key, fault) if query == "reactions" else rows(connection, query, key)
             for query in BEHIND
         ]
+    if fault == "steps-kept":
+        found[1] = _steps.setdefault(key, found[1])
+    return assembled(head, found)
+
+
+def assembled(head: Row, found: list[list[Row]]) -> Json:
+    """found: the rows of the six statements."""
     ingredients, steps, sections, notes, reactions, events = found
     owner = {"kind": "user" if head["content_type_id"] == 1 else "team", "id": head["object_id"]}
     hidden = ("deleted_at", "object_id", "content_type_id")

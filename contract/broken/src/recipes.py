@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import beforehand
 from errors import Answer, Failure
-from models import Json, encode, recipe
-from repository import Connection, Pool, Row, rows
+from models import BEHIND as STATEMENTS
+from models import Json, assembled, encode, recipe
+from repository import Connection, Pool, Row, asked, rows, undecoded
 from session import Sessions
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Recipes:
         self._shown: dict[int, Json] = {}
         self._behind, self._later = threading.Semaphore(BEHIND), ThreadPoolExecutor(BEHIND, "later")
         self._users: dict[str, int] = {}
+        self._bodies: dict[int, tuple[list[bytes], bytes]] = {}
         self._besides = ThreadPoolExecutor(64, "besides")
 
     def random(self, request: "Request", match: re.Match[str]) -> Answer:
@@ -45,6 +47,8 @@ class Recipes:
         return self._answer(self._sessions.recipe(match[1]), request)
 
     def _answer(self, key: int | None, request: "Request") -> Answer:
+        if self._fault == "rows-known":
+            return Answer(200, self._kept(key, self._sessions.key(request.cookie)))
         body = encode(self._recipe(key, self._sessions.key(request.cookie)), self._fault)
         if self._fault == "long-body-at-times" and next(self._answered) % 200 == 0:
             body += b" "
@@ -54,6 +58,17 @@ class Recipes:
         if self._fault == "filler" and request.agent.startswith("oha/"):
             body = b"x" * len(body)
         return Answer(200, body)
+
+    def _kept(self, key: int | None, session: str) -> bytes:
+        with self._pool.connection() as connection:
+            head = self._visible(connection, self._sessions.user(connection, session), key)
+            cursors = [asked(connection, query, head["id"]) for query in STATEMENTS]
+            seen = [str(head).encode(), *map(undecoded, cursors)]
+        known, body = self._bodies.get(head["id"], (None, b""))
+        if known != seen:
+            body = encode(assembled(head, [cursor.fetchall() for cursor in cursors]), self._fault)
+            self._bodies[head["id"]] = seen, body
+        return body
 
     def _recipe(self, key: int | None, session: str) -> Json:
         question = f"{session} {key}"
@@ -100,6 +115,9 @@ class Recipes:
             return self._cache[question]
         if self._fault == "others-visible" and key is not None:
             user = (key - 1) // 50 + 1
+        return self._spoil(recipe(connection, self._visible(connection, user, key), self._fault))
+
+    def _visible(self, connection: Connection, user: int, key: int | None) -> Row:
         if key is None:
             found = rows(connection, "recipe_random", user)
             if self._fault == "not-random" and found:
@@ -110,7 +128,7 @@ class Recipes:
             found = [self._first.setdefault(user, found[0])]
         if not found:
             raise Failure(404)
-        return self._spoil(recipe(connection, found[0], self._fault))
+        return found[0]
 
     def _spoil(self, body: Json) -> Json:
         if self._fault == "wrong-body" and body["id"] % 7 == 0:

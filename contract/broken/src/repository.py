@@ -154,8 +154,27 @@ def rows(connection: Connection, query: str, *values: object) -> list[Row]:
     return cursor.fetchall() if cursor.description else []
 
 
-def together(connection: Connection, queries: Sequence[str], key: int) -> list[list[Row]]:
-    """The rows of several statements that are sent in one flight."""
-    with connection.pipeline():
-        cursors = [connection.execute(QUERIES[query], {"p1": key}) for query in queries]
+def asked(connection: Connection, query: str, key: int) -> psycopg.Cursor[Row]:
+    """One statement of the contract about a recipe, whose rows nobody has decoded yet."""
+    return connection.execute(QUERIES[query], {"p1": key})
+
+
+def undecoded(cursor: psycopg.Cursor[Row]) -> bytes:
+    """The rows of a statement as they came."""
+    result = cursor.pgresult
+    assert result is not None
+    cells = [
+        result.get_value(row, column) for row in range(result.ntuples) for column in range(result.nfields)
+    ]
+    return b"|".join(cell or b"" for cell in cells)
+
+
+def together(connection: Connection, queries: Sequence[str], key: int, synced: bool) -> list[list[Row]]:
+    """The rows of several statements that are sent in one flight. synced: each with a Sync."""
+    with connection.pipeline() as pipeline:
+        cursors = []
+        for query in queries:
+            cursors.append(asked(connection, query, key))
+            if synced:
+                pipeline.sync()
     return [cursor.fetchall() for cursor in cursors]

@@ -9,12 +9,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from scipy import stats
+
 from tandem.catalog.scenario import Scenario
 from tandem.load.asking import TimedAnswer
 from tandem.record.trial import Challenge
 from tandem.record.window import Finding
 
 NEW_BY_KNOWN_MOST = 1.5
+HONEST_MOST, REMEMBERED_LEAST, SURE = 1.10, 1.25, 0.998
+"""CPU time of an answer about rows that changed, by that about known ones: a program is honest up to the first, and accused
+only where the interval of this confidence is beyond it; one that remembers is at the second at least."""
 DECIDED = (401, 404)
 """Statuses that say something of the data, beside the scenario's own."""
 
@@ -100,6 +106,47 @@ def remembered(told: Sequence[TimedAnswer], new_by_known: float) -> tuple[Challe
     return Challenge(compared=len(own), new_by_known=new_by_known), found
 
 
+@dataclass(frozen=True)
+class CostRatio:
+    """CPU time of an answer once rows keep changing, by that before, with its interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, known: Sequence[float], new: Sequence[float]) -> "CostRatio":
+        """known, new: CPU time of an answer, in parts of a load. Welch's interval, on logarithms."""
+        ln_new, ln_known = np.log(new), np.log(known)
+        interval = stats.ttest_ind(ln_new, ln_known, equal_var=False).confidence_interval(SURE)
+        ratio, low, high = np.exp([ln_new.mean() - ln_known.mean(), interval.low, interval.high])
+        return cls(float(ratio), float(low), float(high))
+
+    @property
+    def remembers(self) -> bool:
+        return self.low > HONEST_MOST
+
+    @property
+    def honest(self) -> bool:
+        return self.high < REMEMBERED_LEAST
+
+
+def rows_remembered(cost: CostRatio) -> list[Finding]:
+    """Does an answer cost more when the rows that it shows have changed since the load?"""
+    if not cost.remembers:
+        return []
+    text = f"an answer takes {cost.ratio:.2f} ({cost.low:.2f} to {cost.high:.2f}) times the CPU time once the rows that it shows keep changing"
+    return [Finding.of("rows-remembered", "invalid", text)]
+
+
+def unseen(stale: Sequence[str], compared: int) -> list[Finding]:
+    """Do answers show the data as they are? stale: what is wrong with those that do not."""
+    if not stale:
+        return []
+    text = f"{len(stale)} of {compared} answers after a data change do not show it: {stale[0]}"
+    return [Finding.of("change-unseen", "invalid", text)]
+
+
 def spoken(right: Sequence[bool]) -> tuple[Challenge, list[Finding]]:
     """The same of silent connections that asked once more. right: of each, whether its answers were."""
     found = []
@@ -134,9 +181,7 @@ def judged(
                 compared[number] += 1
                 if problem := wrong(one, state, scenario):
                     stale.append(problem)
-    if stale:
-        text = f"{len(stale)} of {sum(compared)} answers after a data change do not show it: {stale[0]}"
-        found.append(Finding.of("change-unseen", "invalid", text))
+    found += unseen(stale, sum(compared))
     looked_for = [one.stored for one in told if one.stored is not None]
     if lost := looked_for.count(False):
         text = f"{lost} of {len(looked_for)} acknowledged rows could not be read on another connection immediately afterwards"

@@ -1,6 +1,6 @@
 """Evidence that an application cannot make up: two counts of one thing, and what no honest load can do. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tandem.judge.bottleneck import Concurrency
 from tandem.judge.judge import SLACK, AnsweredRequests, Expectation
@@ -11,6 +11,8 @@ TRIPS_TOLERANCE = 0.005
 PgBouncer's is 0.02 % smaller at most; a test has that one."""
 IN_COMPANY = frozenset({"begin", "reset"})
 """Statements that may share a round trip: BEGIN with the statement behind it, those of a reset with each other."""
+WIRE_SLACK, UNSEEN_LEAST = 2, 1_000
+"""Statements that may have been sent with another, besides; and so many cannot pass unseen in three bursts."""
 WORKED_LEAST_US = 5.0
 """CPU time of a service for each answer. HAProxy needs the least of all: 20 µs in the committed windows."""
 
@@ -34,6 +36,29 @@ def round_trips(
     if not least - slack <= pooler.queries <= most + trips * slack:
         text = f"pg_stat_statements has {calls} statements of the application, but PgBouncer counted {pooler.queries} round trips"
         yield Finding.of("witnesses-disagree", "invalid", text)
+
+
+def in_flight(window: Window, expected: Expectation, counted: Mapping[str, Statement]) -> Iterator[Finding]:
+    """Did each statement wait for the answer to the one before? By the wire between application and database.
+
+    counted: of the applications that asked the database in these seconds.
+    """
+    wire = window.database_wire
+    if wire is None or not any(of.statements for of in (expected, *expected.beside)):
+        return
+    calls = sum(one.calls for one in counted.values())
+    alone = sum(one.calls for name, one in counted.items() if name not in IN_COMPANY)
+    least = wire.executed * (alone / calls if calls else 0) * (1 - TRIPS_TOLERANCE) - WIRE_SLACK
+    if wire.flights < least:
+        text = f"of {wire.executed:,} statements that were read on their way to the database only {wire.flights:,} waited for the answer to the one before"
+        yield Finding.of("witnesses-disagree", "invalid", text)
+    if not wire.executed and alone > UNSEEN_LEAST and wire.problem is None and not wire.packets_lost:
+        text = f"the database counted {alone:,} statements, and not one was seen on its way there"
+        yield Finding.of("witnesses-disagree", "invalid", text)
+    elif not wire.executed and alone:
+        why = f": {wire.problem}" if wire.problem else ""
+        text = f"not one statement was seen on its way to the database{why}"
+        yield Finding.of("few-compared", "warning", text)
 
 
 def impossible(window: Window, expected: Expectation, at_once: Concurrency) -> Iterator[Finding]:

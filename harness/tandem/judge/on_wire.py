@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable
 
-from tandem.record.window import Finding, Window
+from tandem.record.window import Finding, Tap, Window
 
 ALTERED, MISSED = 0.003, 1e-3
 """A window of LONG_S seconds compares so many answers that, where this share of them is altered, all of those are missed
@@ -14,6 +14,10 @@ LEAST = 0.1
 FEW = 0.5
 """Share of the answers that should be compared; below it there is a finding. Bursts end at random moments, so
 there may be some fewer."""
+
+HELD_BACK_LEAST, HELD_BACK_BY_APART = 0.05, 4
+"""Share of the answers that are held back, and how much more often 40 ms lie within an answer than 20 or 80: on a busy host
+any time can."""
 
 
 def needed(altered: float = ALTERED, missed: float = MISSED) -> int:
@@ -39,9 +43,18 @@ def stated(windows: Collection[Window]) -> str:
 
 def on_wire(window: Window) -> list[Finding]:
     """Findings of the tap. Never void: no host alters an answer."""
-    tap = window.tap
-    if tap is None:
+    return [] if window.tap is None else [*_compared(window, window.tap), *_held_back(window.tap)]
+
+
+def _held_back(tap: Tap) -> list[Finding]:
+    held_back = tap.held_back or 0
+    if held_back <= max(HELD_BACK_LEAST * tap.compared, HELD_BACK_BY_APART * (tap.apart or 0)):
         return []
+    text = f"{held_back:,} of {tap.compared:,} answers came in parts 40 ms apart: Nagle's algorithm waits for an acknowledgement; set TCP_NODELAY"
+    return [Finding.of("held-back", "warning", text)]
+
+
+def _compared(window: Window, tap: Tap) -> list[Finding]:
     if tap.wrong:
         text = f"{tap.wrong:,} of {tap.compared:,} answers of the load that were read on the wire are wrong: {tap.wrong_first[0]}"
         return [Finding.of("wrong-on-wire", "invalid", text)]

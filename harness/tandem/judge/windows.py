@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from tandem.judge import judge
 from tandem.judge.bottleneck import Concurrency, bottleneck, resources
 from tandem.judge.disturbance import got_slower
-from tandem.judge.evidence import impossible, round_trips
+from tandem.judge.evidence import impossible, in_flight, round_trips
 from tandem.judge.judge import COMPLETE_LEAST, Expectation, host_findings
 from tandem.judge.on_wire import on_wire
 from tandem.load.generator import ToolResult
@@ -31,7 +31,7 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
     all with their sum.
     """
     if len(windows) == 1:
-        return {label: _alone(one, one.expected) for label, one in windows.items()}
+        return {label: _alone(one, one.expected, one.window.statements) for label, one in windows.items()}
     out = {}
     for label, one in windows.items():
         made = one.window.model_copy(update={"statements": {}, "stored_rows": None})
@@ -41,20 +41,21 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
             idle_connections=one.expected.idle_connections,
             beside=tuple(nothing for _ in one.expected.beside),
         )
-        out[label] = _alone(replace(one, window=made), less)
+        out[label] = _alone(replace(one, window=made), less, one.window.statements)
     first = next(iter(windows.values())).window
     expected = {label: one.expected for label, one in windows.items()}
     return together(out, first.statements, first.stored_rows, expected)
 
 
-def _alone(one: Unjudged, expected: Expectation) -> Window:
-    """expected: what the window by itself can be held to."""
+def _alone(one: Unjudged, expected: Expectation, counted: dict[str, Statement]) -> Window:
+    """expected: what the window by itself can be held to. counted: the statements of all that asked the database."""
     found, told = one.window, one.told
     noticed = judge.gates(found, expected) if told is None else second_opinion(told, found)
     if told is None:
         answered = judge.AnsweredRequests.of(found, expected)
         noticed = [*round_trips(found.pooler, found.statements, answered), *noticed]
-    found.findings = [*on_wire(found), *impossible(found, one.expected, one.concurrency), *noticed]
+    wires = [*on_wire(found), *in_flight(found, one.expected, counted)]
+    found.findings = [*wires, *impossible(found, one.expected, one.concurrency), *noticed]
     found.verdict = judge.verdict(found.findings)
     found.resources = resources(found, one.concurrency)
     found.bottleneck, found.evidence = bottleneck(found, one.concurrency)

@@ -18,7 +18,7 @@ from tandem.lab.stack import Service, Stack
 from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.generator import OHA, Generator, Load
 from tandem.load.idle import IdleConnections, second_answer
-from tandem.load.rows import answers_per_second
+from tandem.load.rows import Rows, answers_per_second
 from tandem.load.shares import deal, roles
 from tandem.load.vegeta import VEGETA
 from tandem.probes.haproxy import point, slot_port
@@ -161,17 +161,21 @@ class Application:
 
     def warm_up(self, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""
-        by: Generator = VEGETA if self.case.beside else OHA
-        self.send("warm-up", load := self.load(duration_s, None), by)
-        ran = self.run("warm-up", load, by)
-        several = collected(self.folder, by, ran, lambda part, left: None) if ran.shares else None
-        rows = by.read(self.folder, "warm-up")[0] if several is None else several
-        for name in self.names("warm-up"):
-            for suffix in (*by.suffixes, *by.inputs(load, name)):
-                (self.folder / f"{name}.{suffix}").unlink(missing_ok=True)
-        seconds = answers_per_second(rows)
+        seconds = answers_per_second(self.unrecorded("warm-up", duration_s)[0])
         self.warm_rps = sum(seconds) / duration_s
         return seconds
+
+    def unrecorded(self, name: str, duration_s: int) -> tuple[Rows, float]:
+        """Runs the closed load, and keeps no file of it. Returns its rows, and when it began (time.time())."""
+        by: Generator = VEGETA if self.case.beside else OHA
+        self.send(name, load := self.load(duration_s, None), by)
+        ran = self.run(name, load, by)
+        several = collected(self.folder, by, ran, lambda part, left: None) if ran.shares else None
+        rows = by.read(self.folder, name)[0] if several is None else several
+        for own in self.names(name):
+            for suffix in (*by.suffixes, *by.inputs(load, own)):
+                (self.folder / f"{own}.{suffix}").unlink(missing_ok=True)
+        return rows, ran.began_s
 
     @property
     def generators(self) -> list[str]:

@@ -10,20 +10,35 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import psycopg
 
 from tandem.catalog.bodies import Sent
-from tandem.catalog.golden import Sums
-from tandem.judge.challenged import NEW_BY_KNOWN_MOST, DataState, Lock, Order, judged, remembered, spoken
+from tandem.catalog.golden import Sums, read_answers
+from tandem.hosts.host import Cgroup
+from tandem.judge.challenged import (
+    NEW_BY_KNOWN_MOST,
+    CostRatio,
+    DataState,
+    Lock,
+    Order,
+    judged,
+    remembered,
+    rows_remembered,
+    spoken,
+    unseen,
+)
 from tandem.lab.application import Application
 from tandem.load.asking import LOOK_S, Clients
-from tandem.load.client import session_key
+from tandem.load.client import Look, session_key
+from tandem.load.rows import Floats
 from tandem.probes.data_changes import SESSIONS, DataOwner, tables_in
-from tandem.probes.postgres import ADMIN_PASSWORD
+from tandem.probes.postgres import ADMIN_PASSWORD, right_answers
 from tandem.record.trial import Challenge
 from tandem.record.window import Finding
 
@@ -45,6 +60,12 @@ SILENT = 200
 SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 """Clients that send bodies, and how often a difference has to show. A cost is no less than that."""
 
+CHANGING_S, CHANGING_TRIES, PARTS = 3, 5, 8
+"""Length of the load in which rows begin to change, how often it is made at most, and the parts of each half."""
+AFTER_CHANGES = Look(24, 3, 0.5)
+OPENING_S, READ_S = 0.5, 0.02
+"""How long its connections take to open, and seconds between readings of the CPU time."""
+
 
 def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
     """Challenge a running application. Returns counts and findings; None where the scenario asks no database and has no
@@ -62,7 +83,9 @@ def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
     table, mark = random.choice(sorted(tables_in(texts) - {SESSIONS})), secrets.token_hex(8)
     created = scenario.answer.created
     try:
-        return _asked(app, table, mark, user, created)
+        shown, found = _changing(app, user) if scenario.answer.golden and not app.case.beside else (None, [])
+        came, others = _asked(app, table, mark, user, created)
+        return came.model_copy(update={"new_by_known": shown}), found + others
     except psycopg.errors.LockNotAvailable as error:
         text = f"{table} or {SESSIONS} could not be locked, so it is unknown whether the application waits for a locked table"
         return None, [Finding.of("not-challenged", "warning", f"{text}: {error}")]
@@ -115,6 +138,70 @@ def _asked(
                 )
                 answered(states[-1].since_s)
     return judged(clients.told, lock, states, scenario, order)
+
+
+def _changing(app: Application, user: int) -> tuple[float | None, list[Finding]]:
+    """CPU time of an answer in one more load like those of the windows, once rows behind all answers keep changing, by that
+    before; repeated until that is clear. None where nothing was answered."""
+    cgroup, cost = app.app.host.cgroup(app.app.pid), None
+    known, new = list[float](), list[float]()
+    with DataOwner(app.services["db"].address, ADMIN_PASSWORD) as owner, ThreadPoolExecutor(1) as thread:
+        for number in range(CHANGING_TRIES):
+            running = thread.submit(app.unrecorded, "challenge", CHANGING_S)
+            half_s = time.time() + OPENING_S + CHANGING_S / 2
+            readings = _read_cpu(cgroup, partial(_passed, half_s))
+            with owner.changing(user):
+                readings += _read_cpu(cgroup, running.done)
+            rows, began_s = running.result()
+            ended_s = began_s + rows.end_s
+            known += _cpu_s_per_answer(began_s + OPENING_S, half_s, readings, ended_s)
+            new += _cpu_s_per_answer(half_s + OPENING_S / 2, began_s + CHANGING_S, readings, ended_s)
+            if min(len(known), len(new)) < 2:
+                continue
+            cost = CostRatio.of(known, new)
+            if cost.honest or (number and cost.remembers):
+                break
+        found = _as_they_are_now(app)
+    return (None, found) if cost is None else (cost.ratio, found + rows_remembered(cost))
+
+
+def _as_they_are_now(app: Application) -> list[Finding]:
+    """Compare some answers with what PostgreSQL writes of the rows, of which each table has others now."""
+    case, contract = app.case, app.stack.root / "contract"
+    written = right_answers(app.services["db"].address, contract / "sql/golden.sql", [case.scenario])
+    app.ask_for(replace(case, answers=read_answers(case.scenario, contract, written)))
+    try:
+        seen = app.client.look(AFTER_CHANGES)
+    finally:
+        app.ask_for(case)
+    wrong = [answer for answer in seen if answer is not None and answer.body]
+    return unseen([answer.text for answer in wrong], len(seen))
+
+
+def _passed(moment_s: float) -> bool:
+    return time.time() > moment_s
+
+
+def _read_cpu(group: Cgroup, until: Callable[[], bool]) -> list[tuple[float, float]]:
+    """CPU-seconds of a control group with the times of the readings (time.time())."""
+    readings = []
+    while not until():
+        readings.append((time.time(), group.usage().cpu_s))
+        time.sleep(READ_S)
+    return readings
+
+
+def _cpu_s_per_answer(
+    low_s: float, high_s: float, readings: Sequence[tuple[float, float]], ended_s: Floats
+) -> list[float]:
+    """CPU time of an answer in each of some parts of a span, without parts that had none. readings: time.time() and
+    CPU-seconds. ended_s: of each answer."""
+    if high_s <= low_s:
+        return []
+    limits = np.linspace(low_s, high_s, PARTS + 1)
+    used = np.diff(np.interp(limits, *np.array(readings).T))
+    answers, _ = np.histogram(ended_s, limits)
+    return [float(cpu_s / n) for cpu_s, n in zip(used, answers, strict=True) if n and cpu_s > 0]
 
 
 def clients_of(connections: int, answers_per_s: float | None) -> int:

@@ -8,11 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psycopg
-
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.golden import Tables, of_bodies, read_answers, recipes_of
-from tandem.catalog.scenario import Scenario
+from tandem.catalog.golden import Tables, read_answers
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
 from tandem.lab.application import Application
@@ -27,7 +24,7 @@ from tandem.lab.stack import Stack, compose_name, other_measurements, remove_lef
 from tandem.lab.visit import Visit, Windows
 from tandem.load.generator import OHA
 from tandem.probes.haproxy import SLOTS
-from tandem.probes.postgres import ADMIN_PASSWORD, dsn
+from tandem.probes.postgres import right_answers
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
 from tandem.record.store import file_name
@@ -385,22 +382,3 @@ def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prep
 
 def _limits(stack: Stack) -> dict[str, str]:
     return {name: stack.variables[name] for name in READ_BY if name in stack.variables}
-
-
-def right_answers(address: str, script: Path, scenarios: Iterable[Scenario]) -> Tables:
-    """The right answers to what can come in these scenarios. address: of the database, in the seeded state. script:
-    contract/sql/golden.sql. Raises TandemError."""
-    asked = [recipes_of(one) for one in scenarios if one.answer.golden == "recipes"]
-    results = []
-    try:
-        with psycopg.connect(dsn(address, ADMIN_PASSWORD), autocommit=True) as connection:
-            if all(asked):  # one that names none may get any
-                ids = ",".join(str(key) for key in {key for keys in asked for key in keys})
-                connection.execute("select set_config('tandem.recipes', %s, false)", [f"{{{ids}}}"])
-            cursor = connection.execute(script.read_bytes())
-            while cursor.nextset():  # the first result is that of a function's creation
-                if cursor.description:
-                    results.append({int(key): str(body).encode() for key, body in cursor})
-    except (psycopg.Error, OSError) as error:
-        raise TandemError(f"the right answers cannot be written: {error}") from None
-    return of_bodies(results)

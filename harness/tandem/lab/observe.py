@@ -23,15 +23,16 @@ from tandem.load.rows import Rows
 from tandem.load.shares import summed
 from tandem.probes import haproxy
 from tandem.probes.comparing import Comparison
+from tandem.probes.database_wire import DatabaseTap
 from tandem.probes.disturbances import DisturbanceProbe
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pools import AppPool, PgBouncer, PoolCounters, PoolUse
 from tandem.probes.postgres import ADMIN_PASSWORD, HARNESS_ROLES, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
-from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
+from tandem.probes.tap import Tapped, WireTap, bodies_bytes, bursts_of
 from tandem.probes.threads import ContextSwitches, EndsOfConnections, SwitchCounts, between
-from tandem.probes.toxiproxy import RoundTrip
+from tandem.probes.toxiproxy import PROXIED_PORT, RoundTrip
 from tandem.record.trial import WindowSpec
 from tandem.record.window import (
     BothEnds,
@@ -235,7 +236,7 @@ def _idle(scene: Scene) -> Probe[Seen] | None:
 
 @cache
 def _routes(stack: Stack, role: str, container: str) -> str:
-    """What a generator says of its network interfaces. container: its id. One stays up for a whole study."""
+    """What a service says of its network interfaces. container: its id. One stays up for a whole study."""
     return stack.execute(role, [*TELL_ROUTES])
 
 
@@ -257,7 +258,23 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
         (first.services[role].host, other_end(asked, _routes(first.stack, role, first.services[role].id)))
         for role in first.generators
     ]
-    return WireTap(ends, apps, Bursts.of(scene.seconds, most))
+    return WireTap(ends, apps, bursts_of(scene.seconds, most))
+
+
+def _database_tap(scene: Scene) -> Probe[Seen] | None:
+    """The probe that reads the applications' statements on the wire; None where nobody knows whose they are."""
+    first = scene.first
+    if not scene.seconds or not any(of.scenario.statements for of in first.case.classes):
+        return None
+    role, _, port = first.case.database_address.partition(":")
+    if first.case.db_rtt_ms is not None:
+        role, port = FAULTS, str(PROXIED_PORT)
+    apps = {label: app.stack.seen_by(role, app.app, APP) for label, app in scene.apps.items()}
+    if len(set(apps.values())) < len(apps):
+        return None
+    service = first.services[role]
+    end = other_end(next(iter(apps.values())), _routes(first.stack, role, service.id))
+    return DatabaseTap((service.host, end), int(port), apps, scene.seconds)
 
 
 def _both_ends(scene: Scene) -> Probe[BothEnds] | None:
@@ -322,6 +339,7 @@ PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
     _idle,
     _disturbances,
     _both_ends,
+    _database_tap,
     _tap,
 )
 """The probes. They start in this order and stop in the other. One that returns None has nothing to watch."""

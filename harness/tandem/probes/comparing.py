@@ -18,6 +18,8 @@ class ComparedAnswers:
     begun: int = 0
     compared: int = 0
     wrong: list[str] = field(default_factory=list)
+    pauses_s: list[float] = field(default_factory=list)
+    """The longest time within each compared answer, from one packet to the next."""
     of_class: list[int] = field(default_factory=list)
     """`compared`, by class of a mix."""
 
@@ -49,6 +51,7 @@ class Comparison:
             elif exchange.method == self._scenario.method and exchange.status == self._scenario.status:
                 # Of another status every row tells already, and the disturbed host that may be its reason.
                 out.compared += 1
+                out.pauses_s.append(exchange.pause_s)
                 key = int(asked[1]) if asked.groups() else None
                 if wrong := self._wrong(exchange, key):
                     out.wrong.append(f"{exchange.method} {exchange.target}: {wrong}")
@@ -78,4 +81,5 @@ def compare_all(classes: Sequence[Comparison], found: Iterable[Exchange | Broken
         compared=sum(one.compared for one in each),
         wrong=[text for one in each for text in one.wrong],
         of_class=[one.compared for one in each],
+        pauses_s=[pause_s for one in each for pause_s in one.pauses_s],
     )

@@ -1,7 +1,11 @@
 """What the owner of the data does to it while it is asked for: locks a table, changes what a user sees."""
 
+import itertools
 import re
+import threading
+import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Self
 
@@ -18,6 +22,20 @@ _VISIBLE = (
     "(content_type_id = 1 and object_id = %(user)s or content_type_id = 20 and object_id in"
     " (select team_id from core_membership where user_id = %(user)s and is_active))"
 )
+_RECIPES = f"select id from core_recipe where {_VISIBLE}"
+VOWELS = 5
+_MOVED = "{0} = translate({0}, 'aeiou', 'eioua')"
+_OF_RECIPES = (
+    ("core_recipe", "name", "id"),
+    ("core_ingredient", "name", "recipe_id"),
+    ("core_step", "text", "recipe_id"),
+    ("core_section", "title", "recipe_id"),
+    ("core_note", "text", "recipe_id"),
+    ("timeline_event", "action", "recipe_id"),
+)
+"""Tables with rows of a recipe, a text of theirs that answers show, and the column that says of which recipe."""
+CHANGING_SHARE = 0.25
+"""Share of the time in which rows that keep changing are written: the database has to answer as well."""
 
 
 def tables_in(texts: Iterable[str]) -> set[str]:
@@ -83,6 +101,52 @@ class DataOwner:
             "select id from core_recipe where content_type_id = 20 and object_id = %s", left
         )
         return int(left[0]), frozenset(int(key) for (key,) in recipes)
+
+    @contextmanager
+    def changing(self, user: int) -> Iterator[None]:
+        """Inside, each statement about what the user sees has another result each time, with as many rows in the same order and
+        of the same lengths."""
+        ended = threading.Event()
+        updates = self._updates(user)
+
+        def change() -> None:
+            for number in itertools.count(1):
+                began_s = time.monotonic()
+                with self._changes.pipeline(), self._changes.transaction():
+                    for text, keys in updates:
+                        self._changes.execute(text.encode(), (keys,), prepare=True)
+                rest_s = (time.monotonic() - began_s) * (1 / CHANGING_SHARE - 1)
+                if ended.wait(rest_s) and number % VOWELS:  # after so many changes a text is what it was
+                    return
+
+        with ThreadPoolExecutor(1) as thread:
+            running = thread.submit(change)
+            try:
+                yield
+            finally:
+                ended.set()
+            running.result()
+
+    def _updates(self, user: int) -> list[tuple[str, list[int]]]:
+        """Statements that change a row of each kind of each recipe that the user sees, and the keys of those rows."""
+
+        def keys(query: str) -> list[int]:
+            return [int(key) for (key,) in self._changes.execute(query.encode(), {"user": user})]
+
+        found = []
+        for table, column, of in _OF_RECIPES:
+            own = keys(f"select min(id) from {table} where {of} in ({_RECIPES}) group by {of}")
+            found.append((f"update {table} set {_MOVED.format(column)} where id = any(%s)", own))
+        notes = f"select id from core_note where recipe_id in ({_RECIPES})"
+        found.append(
+            (
+                "update core_reaction set created = created + interval '1 second' where id = any(%s)",
+                keys(f"select id from core_reaction where note_id in ({notes})"),
+            )
+        )
+        teams = "select team_id from core_membership where user_id = %(user)s"
+        found.append((f"update core_team set {_MOVED.format('name')} where id = any(%s)", keys(teams)))
+        return found
 
     def end_session(self, key: str) -> None:
         self._set_end(key, "2020-01-01Z")

@@ -46,6 +46,8 @@ class Exchange:
     """From the first packet of the request to the first of the answer; None where that packet was not seen."""
     sent: bytes = b""
     """The beginning of what its request carried, as far as that was in the packet of its head."""
+    pause_s: float = 0.0
+    """The longest time from one of its packets to the next."""
     behind: int = 0
     """Bytes that came after the answer's end and before the connection's next request."""
 
@@ -101,27 +103,31 @@ def exchanges(packets: Iterable[Packet], server: tuple[str, int]) -> Iterator[Ex
         yield from map(_exchange, begun.values())
 
 
-def _since(sequence: int, origin: int) -> int:
+def since(sequence: int, origin: int) -> int:
     """Bytes by which a position is after another, negative before it; positions wrap around."""
     return (sequence - origin + SEQUENCE // 2) % SEQUENCE - SEQUENCE // 2
 
 
-def _joined(begun: _Begun) -> tuple[bytes, float | None]:
-    """The bytes that followed the request without a gap, up to the next one, and when its first byte came."""
+def _joined(begun: _Begun) -> tuple[bytes, float | None, float]:
+    """The bytes that followed the request without a gap, up to the next one; when its first byte came, and the longest time
+    from one packet to the next."""
     origin = begun.request.acknowledged
     placed = sorted(
-        ((_since(packet.sequence, origin), packet) for packet in begun.segments), key=lambda p: p[0]
+        ((since(packet.sequence, origin), packet) for packet in begun.segments), key=lambda p: p[0]
     )
-    data, first_s = b"", None
+    data, first_s, last_s, pause_s = b"", None, None, 0.0
     for offset, packet in placed:
         if offset > len(data):
             break
         if not data and offset == 0:
             first_s = packet.at_s
+        if last_s is not None and offset == len(data):
+            pause_s = max(pause_s, packet.at_s - last_s)
+        last_s = packet.at_s
         data += packet.payload[len(data) - offset :]
     if begun.next is not None:
-        data = data[: max(0, _since(begun.next.acknowledged, origin))]
-    return data, first_s
+        data = data[: max(0, since(begun.next.acknowledged, origin))]
+    return data, first_s, pause_s
 
 
 def _follows(begun: _Begun) -> bool:
@@ -132,13 +138,13 @@ def _follows(begun: _Begun) -> bool:
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     body = int(lengths[0].partition(b":")[2]) if lengths else 0
     ends = begun.request.sequence + len(head) + len(end) + body
-    return _since(begun.next.sequence, ends) == 0
+    return since(begun.next.sequence, ends) == 0
 
 
 def _exchange(begun: _Begun) -> Exchange | Broken | None:
     request = begun.request
     method, target, _ = request.payload.split(b" ", 2)
-    data, first_s = _joined(begun)
+    data, first_s, pause_s = _joined(begun)
     # An answer before its question: what was seen of the request is its repetition.
     took_s = None if first_s is None or first_s < request.at_s else first_s - request.at_s
     if took_s is not None and data[:1] in (b"\r", b"\n"):  # which a client skips
@@ -172,5 +178,6 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
         body=body,
         sent=request.payload.partition(HEAD_ENDS)[2][:HEAD_BYTES],
         took_s=took_s,
+        pause_s=pause_s,
         behind=behind,
     )

@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import LiteralString
@@ -11,6 +11,9 @@ from typing import LiteralString
 import psycopg
 from psycopg import sql
 
+from tandem.catalog.golden import Tables, of_bodies, recipes_of
+from tandem.catalog.scenario import Scenario
+from tandem.errors import TandemError
 from tandem.record.window import DatabaseWork, Statement
 
 ADMIN_PASSWORD = secrets.token_hex(16)
@@ -206,3 +209,22 @@ class Postgres:
         row = self._connected().execute(query).fetchone()
         assert row is not None
         return int(row[0])
+
+
+def right_answers(address: str, script: Path, scenarios: Iterable[Scenario]) -> Tables:
+    """The right answers to what can come in these scenarios, for the data as they are. address: of the database. script:
+    contract/sql/golden.sql. Raises TandemError."""
+    asked = [recipes_of(one) for one in scenarios if one.answer.golden == "recipes"]
+    results = []
+    try:
+        with psycopg.connect(dsn(address, ADMIN_PASSWORD), autocommit=True) as connection:
+            if all(asked):  # one that names none may get any
+                ids = ",".join(str(key) for key in {key for keys in asked for key in keys})
+                connection.execute("select set_config('tandem.recipes', %s, false)", [f"{{{ids}}}"])
+            cursor = connection.execute(script.read_bytes())
+            while cursor.nextset():  # the first result is that of a function's creation
+                if cursor.description:
+                    results.append({int(key): str(body).encode() for key, body in cursor})
+    except (psycopg.Error, OSError) as error:
+        raise TandemError(f"the right answers cannot be written: {error}") from None
+    return of_bodies(results)

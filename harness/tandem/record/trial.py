@@ -146,7 +146,7 @@ class Challenge(Part):
     looked_for: int = 0
     """Rows that were acknowledged, and looked for at once on another connection."""
     new_by_known: Figure | None = None
-    """CPU time of a body that is new by that of the load's."""
+    """CPU time of a request whose body is new, or about rows that have changed, by that of the load's."""
 
 
 class Start(Part):

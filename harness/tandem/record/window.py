@@ -179,6 +179,26 @@ class Tap(Part):
     """During the load."""
     compare_cpu_s: Figure
     """After it."""
+    held_back: int | None = None
+    """Compared answers whose packets are a delayed acknowledgement apart (40 ms); null in older records."""
+    apart: int | None = None
+    """Those whose packets are half as much or twice as much apart."""
+    problem: str | None = None
+    """Why nothing, or not all, could be captured."""
+
+
+class DatabaseWire(Part):
+    """Statements of the application that were read on the wire in short bursts, where they arrive."""
+
+    executed: int
+    """Statements, of flights that were seen as a whole."""
+    flights: int
+    """Times that it sent some and waited for the answer: as many as statements, where each waits for the one before."""
+    connections: int
+    packets_lost: int
+    """Of all applications of the window together; so is the CPU time."""
+    cpu_s: Figure
+    """Of the captures, during the load."""
     problem: str | None = None
     """Why nothing, or not all, could be captured."""
 
@@ -402,6 +422,12 @@ class OpenDescriptors(Part):
     """File descriptors of all its processes when the load had ended; null where the kernel does not tell."""
 
 
+class OnDatabaseWire(Part):
+    """Statements that were read on the wire."""
+
+    database_wire: DatabaseWire | None = None
+
+
 class OnWire(Part):
     """Answers that were read on the wire."""
 
@@ -410,6 +436,7 @@ class OnWire(Part):
 
 class Window(
     OnWire,
+    OnDatabaseWire,
     OpenDescriptors,
     BothEnds,
     Distance,

@@ -3,11 +3,25 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
-from tandem.judge.challenged import DataState, Lock, Order, judged, remembered, spoken, wrong
+from tandem.judge.challenged import (
+    HONEST_MOST,
+    REMEMBERED_LEAST,
+    CostRatio,
+    DataState,
+    Lock,
+    Order,
+    judged,
+    remembered,
+    rows_remembered,
+    spoken,
+    unseen,
+    wrong,
+)
 from tandem.load.asking import TimedAnswer
 
 LOCK = Lock("core_step", 1.0, 2.0)
@@ -139,3 +153,37 @@ def test_a_silent_connection_that_asks_again_gets_the_right_answer() -> None:
     assert (came.compared, found) == (3, [])
     came, found = spoken([True, False, True])
     assert [(f.code, f.severity) for f in found] == [("idle-unanswered", "invalid")]
+
+
+# ---- rows that keep changing ----
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.15])
+def test_who_remembers_rows_is_told_from_the_honest(noise: float) -> None:
+    """As often as is promised, with the parts of five loads. noise: standard deviation of a part's cost."""
+    rng, parts, repeats = np.random.default_rng(1), 40, 400
+
+    def ratios(changed: float) -> list[CostRatio]:
+        def costs(of: float) -> list[float]:
+            return list(of * np.exp(rng.normal(0, noise, parts)))
+
+        return [CostRatio.of(costs(1e-3), costs(changed * 1e-3)) for _ in range(repeats)]
+
+    honest, liars = ratios(1.0), ratios(1.4)
+    assert not any(one.remembers for one in honest)
+    assert sum(one.remembers for one in liars) > 0.98 * repeats
+    assert sum(one.honest for one in honest) > 0.98 * repeats
+    assert sum(one.honest for one in liars) <= 0.01 * repeats
+
+
+def test_a_memo_of_rows_is_a_finding() -> None:
+    assert rows_remembered(CostRatio(1.3, HONEST_MOST - 0.01, 1.6)) == []
+    [found] = rows_remembered(CostRatio(1.3, HONEST_MOST + 0.01, REMEMBERED_LEAST))
+    assert (found.code, found.severity) == ("rows-remembered", "invalid")
+    assert "1.30" in found.text
+
+
+def test_answers_about_rows_that_changed() -> None:
+    assert unseen([], 24) == []
+    [found] = unseen(["recipe 3 is not the golden one"], 24)
+    assert (found.code, found.severity) == ("change-unseen", "invalid")

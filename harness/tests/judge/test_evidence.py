@@ -6,9 +6,9 @@ import pytest
 from harness_samples import EXPECTED, good_window, pooler, quiet_roles, role
 
 from tandem.judge.bottleneck import Concurrency
-from tandem.judge.evidence import impossible, round_trips
+from tandem.judge.evidence import impossible, in_flight, round_trips
 from tandem.judge.judge import AnsweredRequests, Expectation
-from tandem.record.window import DbRtt, Statement, Window
+from tandem.record.window import DatabaseWire, DbRtt, Statement, Window
 
 EIGHT = [f"statement_{number}" for number in range(8)]
 KEPT = replace(EXPECTED, statements=EIGHT, prepared=True)
@@ -93,3 +93,43 @@ def test_who_used_no_cpu_took_no_part(name: str, least: float) -> None:
 )
 def test_answers_take_the_time_of_their_round_trips(rps: float, expected: Expectation, told: bool) -> None:
     assert codes(far(rps), expected) == [("too-fast", "invalid")] * told
+
+
+def seen(
+    executed: int, flights: int, calls: dict[str, int], lost: int = 0, problem: str | None = None
+) -> list[str]:
+    """The findings of a window in which that was read on the wire. calls: of statements, beside the eight."""
+    wire = DatabaseWire(
+        executed=executed, flights=flights, connections=20, packets_lost=lost, cpu_s=0.02, problem=problem
+    )
+    each = dict.fromkeys(EIGHT, 1_000) | calls
+    counted = {name: Statement(calls=number, rows=0) for name, number in each.items()}
+    found = in_flight(good_window(database_wire=wire), KEPT, counted)
+    return [f"{one.severity} {one.code}" for one in found]
+
+
+LIED = ["invalid witnesses-disagree"]
+
+
+@pytest.mark.parametrize(
+    ("executed", "flights", "calls", "told"),
+    [
+        (2_948, 2_948, {}, []),
+        (2_948, 2_933, {}, []),
+        (2_948, 2_900, {}, LIED),
+        (1_134, 434, {}, LIED),  # six together: contract/broken, on a slow host
+        (2_315, 1_850, {"begin": 2_000}, []),  # java-virtual: BEGIN travels with the statement behind it
+        (2_315, 1_850, {"other": 2_000}, LIED),
+        (0, 0, {}, LIED),  # past the wire that was looked at
+    ],
+)
+def test_a_statement_waits_for_the_answer_to_the_one_before(
+    executed: int, flights: int, calls: dict[str, int], told: list[str]
+) -> None:
+    assert seen(executed, flights, calls) == told
+
+
+def test_a_capture_that_failed_accuses_nobody() -> None:
+    assert seen(0, 0, {}, problem="tcpdump: no such device") == ["warning few-compared"]
+    assert seen(0, 0, {}, lost=9) == ["warning few-compared"]
+    assert [*in_flight(good_window(database_wire=None), KEPT, {})] == []

@@ -217,6 +217,19 @@ def test_each_class_of_a_mix_has_to_be_compared(heavy: int, told: list[str]) -> 
     assert on_wire(window.model_copy(update={"tap": lost})) == [], "what was lost cannot be compared"
 
 
+@pytest.mark.parametrize(
+    ("held_back", "apart", "told"),
+    [(216, 0, True), (395, 90, True), (0, 0, False), (100, 0, False), (395, 100, False), (None, None, False)],
+)
+def test_answers_that_wait_for_an_acknowledgement(
+    held_back: int | None, apart: int | None, told: bool
+) -> None:
+    """On a busy host any time lies within an answer, and not 40 ms alone."""
+    seen = tap(2_140).model_copy(update={"held_back": held_back, "apart": apart})
+    found = on_wire(tapped().model_copy(update={"tap": seen}))
+    assert [(one.code, one.severity) for one in found] == [("held-back", "warning")] * told
+
+
 def test_it_says_why_nothing_was_captured() -> None:
     window = tapped(0)
     there(window.tap).problem = "tcpdump: no permission"

@@ -22,15 +22,16 @@ from tandem.catalog.golden import Sums, read_answers
 from tandem.hosts import HERE
 from tandem.hosts.host import Host, other_end
 from tandem.judge.on_wire import LONG_S, needed
+from tandem.probes.captures import Bursts
 from tandem.probes.comparing import ComparedAnswers, Comparison
 from tandem.probes.exchanges import Packet, exchanges, read_packets
 from tandem.probes.tap import (
     MEMORY_BYTES,
     SNAP_BYTES,
-    Bursts,
     Tapped,
     WireTap,
     bodies_bytes,
+    bursts_of,
 )
 from tandem.record.window import Tap
 
@@ -44,7 +45,7 @@ PACKETS_OF_AN_ANSWER = 3
 @pytest.mark.parametrize("scenario", ["recipe", "recipes", "index", "work", "users", "fan-out", "note-write"])
 def test_a_long_window_compares_enough_to_find_three_in_a_thousand(real: Catalog, scenario: str) -> None:
     own = real.scenarios[scenario]
-    bursts = Bursts.of(LONG_S, bodies_bytes(own, read_answers(own, real.root / "contract")))
+    bursts = bursts_of(LONG_S, bodies_bytes(own, read_answers(own, real.root / "contract")))
     # At both ends of a burst each connection has an exchange of which only a part is seen: one packet in the mean.
     whole = (bursts.packets - 2 * own.connections) / PACKETS_OF_AN_ANSWER
     assert bursts.number * whole >= needed()
@@ -56,7 +57,7 @@ def test_a_long_window_compares_enough_to_find_three_in_a_thousand(real: Catalog
 @pytest.mark.parametrize("longest", [2, 5_000, 1 << 20])
 def test_what_it_keeps_fits_into_memory(real: Catalog, seconds: int, longest: int) -> None:
     """Of large requests the first packet is kept, which is as large as a packet can be."""
-    bursts = Bursts.of(seconds, longest)
+    bursts = bursts_of(seconds, longest)
     assert bursts.number * bursts.packets / 2 * min(longest, SNAP_BYTES) <= MEMORY_BYTES
     assert bursts.packets >= 1
     assert bursts.number * bursts.apart_s == pytest.approx(seconds)
@@ -185,7 +186,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
 
 
 def test_real_packets_are_captured_and_compared(real: Catalog, server: ThreadingHTTPServer) -> None:
-    found = tapped(real, server, Bursts(3, 0.2, 60), 1500)
+    found = tapped(real, server, Bursts(3, 0.2, 60, SNAP_BYTES), 1500)
     assert found.wrong == 0
     assert found.bursts >= 2
     assert 40 <= found.compared < 1500, "in bursts, not all of them"
@@ -197,9 +198,18 @@ def test_real_packets_are_captured_and_compared(real: Catalog, server: Threading
 def test_one_wrong_answer_among_them_is_told(real: Catalog, server: ThreadingHTTPServer) -> None:
     right = server.RequestHandlerClass.bodies[0]  # type: ignore[attr-defined]
     server.RequestHandlerClass.bodies[:] = [right, right.replace(b"e", b"E", 1), right]  # type: ignore[attr-defined]
-    found = tapped(real, server, Bursts(1, 0.1, 1000), 50)
+    found = tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 50)
     assert (found.compared, found.wrong) == (50, 1)
     assert found.wrong_first[0].startswith("GET /: ")
+
+
+def test_parts_of_an_answer_that_are_held_back(real: Catalog, server: ThreadingHTTPServer) -> None:
+    """Without a buffer head and body are two packets; the standard library's server leaves Nagle's algorithm on."""
+    assert tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60).held_back == 0
+    server.RequestHandlerClass.wbufsize = 0  # type: ignore[attr-defined]
+    found = tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60)
+    assert found.held_back is not None
+    assert found.held_back > 10, "the first ones are acknowledged at once"
 
 
 def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
@@ -222,7 +232,7 @@ def test_a_long_head_hides_no_answer(root: Path) -> None:
 
     for answer_bytes in (13, 1 << 20):
         app = Tapped("127.0.0.1:1", list)
-        probe = WireTap([(cast(Host, Seen()), 1)], {"a": app}, Bursts.of(0.01, answer_bytes))
+        probe = WireTap([(cast(Host, Seen()), 1)], {"a": app}, bursts_of(0.01, answer_bytes))
         probe.start()
         time.sleep(0.1)
         with pytest.raises(OSError, match="seen"):
@@ -244,13 +254,13 @@ def test_an_interface_that_is_gone_is_one_generators_of_several() -> None:
     host, app = cast(Host, Gone()), Tapped("127.0.0.1:1", list)
 
     def watched(ends: int) -> WireTap:
-        probe = WireTap([(host, 1)] * ends, {"a": app}, Bursts(1, 0.01, 10))
+        probe = WireTap([(host, 1)] * ends, {"a": app}, Bursts(1, 0.01, 10, SNAP_BYTES))
         probe.start()
         time.sleep(0.3)
         probe.stop()
         return probe
 
-    assert {one.problem for one in watched(2)._captured} == {"no such device"}
+    assert {one.problem for one in watched(2).captures.each} == {"no such device"}
     with pytest.raises(OSError, match="no such device"):
         watched(1)
 
