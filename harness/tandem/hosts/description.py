@@ -140,7 +140,7 @@ def _cgroup_version(sys: Path) -> int | None:
     return 1 if (sys / "fs/cgroup/cpuacct").exists() else None
 
 
-def _turbo(sys: Path) -> str | None:
+def turbo(sys: Path) -> str | None:
     """`on` or `off`; None where the kernel does not say."""
     for path, on in (("cpufreq/boost", "1"), ("intel_pstate/no_turbo", "0")):
         found = first_line(sys / CPU / path)
@@ -172,7 +172,7 @@ def describe(proc: Path, sys: Path) -> dict[str, str | int | float | None]:
         "open_files_limit": resource.getrlimit(resource.RLIMIT_NOFILE)[1],
         "kernel_command_line": kernel_parameters(first_line(proc / "cmdline")),
         "governor": first_line(sys / CPU / "cpu0/cpufreq/scaling_governor"),
-        "turbo": _turbo(sys),
+        "turbo": turbo(sys),
         "swap_bytes": psutil.swap_memory().total,
         "smt": first_line(sys / CPU / "smt/active"),
         "transparent_hugepage": first_line(sys / "kernel/mm/transparent_hugepage/enabled"),

@@ -22,6 +22,7 @@ from tandem.hosts.beside import (
 )
 from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
 from tandem.hosts.host import Cgroup, Clocks, HostCpu, KernelLimits, Usage
+from tandem.hosts.topology import read_power, read_topology
 
 HANDSHAKES, HANDSHAKE_S = 5, 1.0
 SYS = Path("/sys")
@@ -44,6 +45,7 @@ class Here:
     psrecord = staticmethod(LocalPsrecord)
     capture = staticmethod(LocalCapture)
     round_trips = staticmethod(LocalRoundTrips)
+    topology = staticmethod(read_topology)
 
     def __init__(self, proc: Path = PROC, sys: Path = SYS) -> None:
         self._proc, self._sys = proc, sys
@@ -54,6 +56,9 @@ class Here:
 
     def describe(self) -> dict[str, str | int | float | None]:
         return description.describe(self._proc, self._sys)
+
+    def power(self) -> dict[str, str | int | None]:
+        return read_power(self._sys)
 
     def mitigations(self) -> str:
         return description.mitigations(self._sys)

@@ -78,6 +78,39 @@ class KernelLimits:
     """Areas of memory that one process may have."""
 
 
+@dataclass(frozen=True)
+class Core:
+    """A physical core."""
+
+    cpus: tuple[int, ...]
+    """Numbers of its CPUs that a container runs on, ascending. More than one are SMT siblings."""
+    others: tuple[int, ...]
+    """Siblings that are online, but not for containers: other programs may run there."""
+    socket: int
+    node: int
+    """The NUMA node; 0 where the kernel knows none."""
+    kind: int
+    """0: of the fastest cores of this machine; 1: of the next slower kind, and so on."""
+
+
+@dataclass(frozen=True)
+class Topology:
+    """CPUs by the kernel's numbers, which may have gaps."""
+
+    cores: tuple[Core, ...]
+    """Those of containers that have no CPU set."""
+    allowed: tuple[int, ...]
+    """What a CPU set may name: CPUs of `cores`, and those that the kernel isolates."""
+    barred: tuple[int, ...]
+    """Online, but not the engine's."""
+    offline: tuple[int, ...]
+
+    @property
+    def places(self) -> int:
+        """How many roles can be apart: physical cores. Of one core, its threads, two at most."""
+        return len(self.cores) if len(self.cores) > 1 else min(2, len(self.cores[0].cpus))
+
+
 TELL_ROUTES = ("sh", "-c", "cat /proc/net/route; grep . /sys/class/net/*/iflink")
 """In a container: its routes, and of each interface the number of its other end, in the host's network namespace."""
 
@@ -198,6 +231,13 @@ class Host(Machines, Protocol):
 
     def describe(self) -> dict[str, str | int | float | None]:
         """The machine, for the record. None: the kernel does not tell."""
+
+    def topology(self) -> Topology:
+        """Its physical cores; read once."""
+
+    def power(self) -> dict[str, str | int | None]:
+        """What may change its clock: the kernel's governor, turbo (on, off), the battery (charging, discharging), and how often it
+        was too hot since it started. None: there is none, or the kernel does not tell."""
 
     def mitigations(self) -> str:
         """A line for each flaw of the CPU, with what the kernel does about it."""

@@ -11,7 +11,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
-from tandem.hosts.host import Captured, Clocks, HostCpu, KernelLimits, Oversleep, Usage
+from tandem.hosts.host import Captured, Clocks, Core, HostCpu, KernelLimits, Oversleep, Topology, Usage
 
 HOST: Final = 0
 """The number of the agent's host among its objects."""
@@ -31,7 +31,10 @@ class Reference:
     number: int
 
 
-VALUES: Final = {kind.__name__: kind for kind in (Usage, HostCpu, Clocks, Oversleep, KernelLimits, Captured)}
+VALUES: Final = {
+    kind.__name__: kind
+    for kind in (Usage, HostCpu, Clocks, Oversleep, KernelLimits, Captured, Core, Topology)
+}
 KINDS: Final[Mapping[str, Callable[..., object]]] = {
     **VALUES,
     COLUMN: lambda doubles: array("d", doubles),

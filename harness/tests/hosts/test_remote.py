@@ -110,6 +110,7 @@ def test_an_agent_answers_with_what_was_raised_and_hands_out_nothing_private() -
 def test_it_is_the_same_machine(there: Remote) -> None:
     assert there.cpus == HERE.cpus
     assert there.describe() == HERE.describe()
+    assert (there.topology(), there.power()) == (HERE.topology(), HERE.power())
     assert there.limits() == HERE.limits()
     assert there.mitigations() == HERE.mitigations()
     assert there.cgroups_readable() == HERE.cgroups_readable()
