@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.labs import Lab
-from tandem.catalog.placement import EnvFile, evaluate, read_env_file
+from tandem.catalog.placement import SIZES, EnvFile, evaluate, read_env_file
 from tandem.catalog.scenario import Entry, Mix, Scenario
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
@@ -160,14 +160,14 @@ class Plan(Entry):
             )
         return self
 
-    def unfit(self, cpus: int) -> str | None:
-        """Why a host with so many CPUs is not fit for this plan; None if it is."""
-        if cpus == 1:
+    def unfit(self, places: int) -> str | None:
+        """Why a host with so many places for roles (Topology.places) is not fit for this plan; None if it is."""
+        if places == 1:
             return "this host has one CPU, which all roles share: no result can be compared. Measure on two or more"
-        if cpus >= self.cpus_least:
+        if places >= self.cpus_least:
             return None
         return (
-            f"the plan {self.name} is meant for at least {self.cpus_least} CPUs, but this host has {cpus}:"
+            f"the plan {self.name} is meant for at least {self.cpus_least} physical cores, but this host has {places}:"
             " roles share CPUs, so absolute figures depend on the machine as much as on the application"
         )
 
@@ -298,12 +298,9 @@ class Catalog:
             raise unknown(kind, name, entries)
         return entries[name]
 
-    def default_placement(self, cpus: int) -> EnvFile:
-        """The largest placement of this repository that fits a host of so many CPUs."""
-        for least, name in ((8, "eight-cores"), (4, "four-cores"), (2, "two-cores")):
-            if cpus >= least:
-                return self.placements[name]
-        return self.placements["shared"]
+    def default_placement(self, places: int) -> EnvFile:
+        """The largest placement of this repository that fits a host with so many places (Topology.places)."""
+        return self.placements[next((name for name, least in SIZES.items() if places >= least), "shared")]
 
     def effective_settings(
         self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]

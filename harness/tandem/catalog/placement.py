@@ -1,14 +1,22 @@
 """Where containers run: the env files of topologies and placements, and arithmetic on CPU sets."""
 
 import re
+from collections import Counter
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Final
 
 from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict
 
-from tandem.catalog.ranges import expand
+from tandem.catalog.ranges import expand, folded
 from tandem.errors import UsageError
+from tandem.hosts.host import Core, Topology
+
+SIZES: Final = {"eight-cores": 8, "four-cores": 4, "two-cores": 2}
+"""Placement of this repository -> its physical cores, the largest first. The numbers in its file are places: `seated` gives each a
+CPU. Those in any other file are the kernel's."""
 
 
 class EnvFile(BaseModel):
@@ -54,3 +62,52 @@ def evaluate(formula: str, cpus: int) -> int:
         return cpus
     factor, _, rest = formula.partition("*cpus")
     return int(factor) * cpus + int(rest.lstrip("+") or 0)
+
+
+def seated(topology: Topology, places: int) -> list[Core]:
+    """The core of each place: the best cores of the machine, of which the last, the application's, are the fastest.
+
+    Cores that are whole come first, then the fastest, then those of one NUMA node and one socket, that with the most. Raises
+    ValueError where there are too few; two places may be the two threads of the only core.
+    """
+    cores = list(topology.cores)
+    if len(cores) < places <= topology.places:
+        [one] = cores
+        cores = [replace(one, cpus=(cpu,), others=(one.cpus[1 - at],)) for at, cpu in enumerate(one.cpus[:2])]
+    if len(cores) < places:
+        raise ValueError(f"{places} physical cores")
+    near = Counter((core.kind, core.socket, core.node) for core in cores if not core.others)
+
+    def cost(core: Core) -> tuple[int, ...]:
+        home = (core.kind, core.socket, core.node)
+        return (len(core.others) > 0, core.kind, -near[home], core.socket, core.node, core.cpus[0])
+
+    best = sorted(cores, key=cost)[:places]
+    return sorted(best, key=lambda core: (not core.others, -core.kind, core.cpus[0]))
+
+
+def fitted(placement: EnvFile, topology: Topology) -> EnvFile:
+    """The placement with the CPU numbers that it has on a machine.
+
+    Raises UsageError, with what to do, where a set is malformed, the machine has too few cores, or the engine does not allow a CPU.
+    """
+    try:
+        used = {name: expand(value) for name, value in placement.variables.items()}
+    except ValueError as error:
+        raise UsageError(f"the placement {placement.name}: a CPU set is such as 0,2-3: {error}") from None
+    if placement.name not in SIZES:
+        if wrong := {cpu for cpus in used.values() for cpu in cpus} - {*topology.allowed}:
+            raise UsageError(
+                f"the placement {placement.name} names CPUs that the engine may not use ({folded(wrong)}; it has"
+                f" {folded(topology.allowed)}): change compose/placements/{placement.name}.env, or leave --placement out"
+            )
+        return placement
+    try:
+        cores = seated(topology, SIZES[placement.name])
+    except ValueError as error:
+        raise UsageError(
+            f"the placement {placement.name} needs {error}, but this host has {len(topology.cores)} for containers:"
+            " leave --placement out, and the largest that fits is taken"
+        ) from None
+    sets = {name: folded(cores[place].cpus[0] for place in places) for name, places in used.items()}
+    return placement.model_copy(update={"variables": sets})

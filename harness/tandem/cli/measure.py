@@ -155,7 +155,7 @@ def unfit_for(catalog: Catalog, request: Request) -> str | None:
     if request.conditions.lab is not None:
         return None
     with suppress(UsageError):  # a study may have plans of its own
-        return catalog.plan(request.plan).unfit(HERE.cpus)
+        return catalog.plan(request.plan).unfit(HERE.topology().places)
     return None
 
 

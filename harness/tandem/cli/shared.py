@@ -69,7 +69,7 @@ class Asked:
             scenario=self.scenario,
             conditions=Conditions(
                 topology=self.topology or scenario.topology or DEFAULT_TOPOLOGY,
-                placement=placement or catalog.default_placement(HERE.cpus).name,
+                placement=placement or catalog.default_placement(HERE.topology().places).name,
                 db_rtt_ms=cli.parse_db_rtt(self.db_rtt),
                 lab=self.lab or None,
                 generators=generators,

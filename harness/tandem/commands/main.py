@@ -43,7 +43,7 @@ def matrix_(
     """Show which implementation serves which scenario. Tries every pair on a running container."""
     catalog = Catalog(ROOT)
     names = implementations or list(catalog.implementations)
-    placement = catalog.default_placement(HERE.cpus).name
+    placement = catalog.default_placement(HERE.topology().places).name
     squares = matrix.try_all(catalog, RESULTS, names, placement, View(progress))
     good = all(square.outcome in matrix.GOOD for square in squares)
     if as_json:

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.golden import Exact, read_answers
-from tandem.catalog.placement import cpus_in
-from tandem.catalog.ranges import expand
+from tandem.catalog.placement import cpus_in, fitted
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
+from tandem.hosts import HERE
 from tandem.hosts.host import Host
 from tandem.lab.case import VisitCase
 from tandem.lab.sites import ALONE, APP, FAULTS, Route, Sites, written
@@ -126,17 +126,12 @@ def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
 
 def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Sites = ALONE) -> None:
     """Raises UsageError for names that do not exist or do not fit together, or this host, or the lab's."""
-    have = sites.machines.cpus
     for variant in variants:
         conditions = VariantConditions.of(catalog, request, variant, sites)
         catalog.pick("topology", conditions.topology, catalog.topologies)
         placement = catalog.pick("placement", conditions.placement, catalog.placements)
-        highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
-        if highest >= have and not request.conditions.lab:
-            raise UsageError(
-                f"the placement {conditions.placement} needs {highest + 1} CPUs, but this host has {have}:"
-                " leave --placement out, and the largest that fits is taken"
-            )
+        if not request.conditions.lab:
+            fitted(placement, HERE.topology())
         scenario = scenario_of(catalog, request, variant)
         if scenario.connections < conditions.generators:
             raise UsageError(
@@ -222,9 +217,12 @@ def prepare(
         case = _stand_in(conditions, variant.stand_in, implementation, scenario, settings)
     else:
         case = case_of(conditions, implementation, scenario, settings)
+    placement = catalog.placements[conditions.placement]
+    if not request.conditions.lab:
+        placement = fitted(placement, HERE.topology())
     variables = {
         **catalog.topologies[conditions.topology].variables,
-        **catalog.placements[conditions.placement].variables,
+        **placement.variables,
         **settings,
         "IMPL": implementation.name,
         "FAULT": os.environ.get("FAULT", ""),

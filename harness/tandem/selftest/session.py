@@ -74,7 +74,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         )
     staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in left}
     if staged:
-        placement = Catalog(root).default_placement(HERE.cpus).name
+        placement = Catalog(root).default_placement(HERE.topology().places).name
         with Stage(root, results, view, placement).up() as stage:
             made.oha_version = oha_version(stage)
             for name, on_stage in staged.items():

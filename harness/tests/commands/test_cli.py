@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 import typer.main
+from harness_machines import machine
 from harness_places import EXPERIMENTS
 from rich.text import Text
 
@@ -232,11 +233,18 @@ def test_an_experiment_of_an_unknown_implementation(tandem: Tandem, tmp_path: Pa
     assert told in " ".join(said.err.split())
 
 
-def test_a_placement_that_does_not_fit_the_host(tandem: Tandem, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Here, "cpus", 2)
-    said = tandem("bench", "rust-async", "--placement", "eight-cores")
+@pytest.mark.parametrize(
+    ("on", "placement", "cores", "has"),
+    [("vm-of-two", "eight-cores", 8, 2), ("old-laptop", "four-cores", 4, 2), ("one-cpu", "two-cores", 2, 1)],
+)
+def test_a_placement_that_does_not_fit_the_host(
+    tandem: Tandem, monkeypatch: pytest.MonkeyPatch, on: str, placement: str, cores: int, has: int
+) -> None:
+    monkeypatch.setattr(Here, "topology", lambda self: machine(on))
+    said = tandem("bench", "rust-async", "--placement", placement)
     assert said.status == 2
-    assert "needs 8 CPUs, but this host has 2: leave --placement out" in said.err
+    told = f"the placement {placement} needs {cores} physical cores, but this host has {has} for containers: leave"
+    assert told in " ".join(said.err.split())
 
 
 def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

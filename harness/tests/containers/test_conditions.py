@@ -1,6 +1,5 @@
 """One stack, many fresh starts: every topology, a near distance, what a window itself must notice."""
 
-import os
 import runpy
 import subprocess
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from harness_places import ROOT
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
+from tandem.hosts import HERE
 from tandem.lab.floor import ContainerFloor
 from tandem.lab.laboratory import Laboratory, Work
 from tandem.lab.live import View
@@ -173,7 +173,7 @@ def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
         variants=variants,
         scenario="recipe",
         conditions=Conditions(
-            topology=DEFAULT_TOPOLOGY, placement=real.default_placement(os.cpu_count() or 1).name
+            topology=DEFAULT_TOPOLOGY, placement=real.default_placement(HERE.topology().places).name
         ),
         plan=ONE_TRIAL,
         seed=1,

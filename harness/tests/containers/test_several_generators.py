@@ -1,7 +1,6 @@
 """Several generators on one host, with real containers, against the calibrated server: what they measure, and what is said
 where one of them dies."""
 
-import os
 import signal
 import statistics
 import threading
@@ -115,7 +114,7 @@ def one(kept: Path) -> Iterator[OneStack]:
         scenario=SCENARIO.name,
         conditions=Conditions(
             topology=DEFAULT_TOPOLOGY,
-            placement=catalog.default_placement(os.cpu_count() or 1).name,
+            placement=catalog.default_placement(HERE.topology().places).name,
             generators=GENERATORS,
         ),
         plan=ONE_TRIAL,

@@ -29,5 +29,5 @@ def of_today(catalog: Catalog, request: Request) -> Request:
     name, seed = asked.experiment, request.seed
     known = scaled(pick(catalog.root, name), plan, asked.scale)
     machines = under.lab, under.generators
-    whole = request_for(catalog, name, known, plan, asked.cpus, seed, *machines, asked.scale)
+    whole = request_for(catalog, name, known, plan, asked.cpus, seed, *machines, asked.scale, asked.places)
     return part_of(catalog, whole, asked.only) if asked.only else whole

@@ -62,16 +62,17 @@ def reproduce_(
         return
     named = plan_named(asked.plan)
     chosen = scaled(pick(ROOT, experiment), named, scale)
-    cpus, generators = HERE.cpus, 1
+    cpus, generators, places = HERE.cpus, 1, HERE.topology().places
     if counts_files(chosen):
         if asked.lab:
             raise UsageError(f"{chosen.name} reads and writes files on this machine's disk: leave --lab out")
-        check_space(ExperimentRows(catalog, chosen, named, cpus), HERE.free_bytes())
+        check_space(ExperimentRows(catalog, chosen, named, cpus, places=places), HERE.free_bytes())
     if asked.lab:
         machines = catalog.lab(asked.lab)
-        cpus, generators = app_cpus(machines), generators_in(machines)
+        cpus = places = app_cpus(machines)
+        generators = generators_in(machines)
     seed, lab = seed_or_new(asked.seed), asked.lab or None
-    request = request_for(catalog, experiment, chosen, named, cpus, seed, lab, generators, scale)
+    request = request_for(catalog, experiment, chosen, named, cpus, seed, lab, generators, scale, places)
     asked.measure(Reproduce, request)
 
 
@@ -116,5 +117,6 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
 
 def estimate_s(catalog: Catalog, experiment: Experiment, plan: PlanName) -> float:
     """Seconds that a plan takes, without builds."""
-    request = request_for(catalog, experiment.name, experiment, plan, HERE.cpus, 0)
+    here = HERE.cpus, HERE.topology().places
+    request = request_for(catalog, experiment.name, experiment, plan, here[0], 0, places=here[1])
     return blocks_s(Reproduce(catalog, request), RESULTS)

@@ -74,12 +74,20 @@ class ReadRow:
 
 
 class ExperimentRows:
-    """The rows of one experiment that one plan measures. cpus: of the host; in a lab, of the application."""
+    """The rows of one experiment that one plan measures. cpus: of the host; in a lab, of the application. places: see
+    ReproduceOptions."""
 
     def __init__(
-        self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int, in_lab: bool = False
+        self,
+        catalog: Catalog,
+        experiment: Experiment,
+        plan: PlanName,
+        cpus: int,
+        in_lab: bool = False,
+        places: int | None = None,
     ) -> None:
         """Raises UsageError, with the row, for what does not exist or does not fit together."""
+        self._places = places or cpus
         self.catalog, self.experiment, self.cpus, self.in_lab = catalog, experiment, cpus, in_lab
         self.plan = experiment.plan(plan)
         self.rows: dict[str, PlannedRow] = {}
@@ -116,7 +124,7 @@ class ExperimentRows:
         """The host's own where it gives the application enough CPUs, else the one that pins nothing."""
         least, own = self.experiment.app_cpus_least, OF_A_LAB
         if not self.in_lab:
-            own = self.catalog.default_placement(self.cpus).name
+            own = self.catalog.default_placement(self._places).name
         if self._app_cpus(own) >= least:
             return own
         if self.cpus < least:

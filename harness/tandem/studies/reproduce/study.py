@@ -28,6 +28,8 @@ class ReproduceOptions(Options):
     """A fingerprint of what its file says is measured."""
     cpus: int
     """The number of CPUs of the host; in a lab, of the application."""
+    places: int | None = None
+    """The host's places for roles (Topology.places); None: as many as CPUs."""
     together: list[list[str]] = Field(default_factory=list)
     """The fresh starts of each block of a round, by name. Empty: one block."""
     only: list[str] = Field(default_factory=list)
@@ -46,14 +48,17 @@ def request_for(
     lab: str | None = None,
     generators: int = 1,
     scale: float | None = None,
+    places: int | None = None,
 ) -> Request:
     """Make the request. name: of the experiment, or the path of its file. experiment: scaled. Raises UsageError."""
-    rows = ExperimentRows(catalog, experiment, plan, cpus, lab is not None)
+    places = None if places == cpus else places
+    rows = ExperimentRows(catalog, experiment, plan, cpus, lab is not None, places)
     first = rows.variants[0]
     options = ReproduceOptions(
         experiment=name,
         digest=experiment.digest(plan),
         cpus=cpus,
+        places=places,
         together=rows.joined_by_claims(),
         scale=scale,
     )
@@ -93,8 +98,8 @@ class Reproduce(Study[Reproduced]):
             )
         if self.asked.only:
             self.experiment = self.experiment.only(self.asked.only)
-        in_lab = request.conditions.lab is not None
-        self.rows = ExperimentRows(catalog, self.experiment, self.plan_name, self.asked.cpus, in_lab)
+        in_lab, host = request.conditions.lab is not None, self.asked
+        self.rows = ExperimentRows(catalog, self.experiment, self.plan_name, host.cpus, in_lab, host.places)
         self.together = self.asked.together or [list(self.rows.starts)]
 
     @property
