@@ -87,10 +87,14 @@ def doctor_(lab: LabName = None, as_json: Json = False) -> None:
         return
     found = doctor.examine(ROOT, HERE)
     verdicts = fitness.fit_here(found)
+    fits = Catalog(ROOT).default_placement(HERE.topology().places)
+    seats = doctor.seats(fits, HERE.topology())
     if as_json:
-        print_json({"checks": found, "fit": verdicts})
+        chosen = {"placement": fits.name, "map": seats, "power": HERE.power()}
+        print_json({"checks": found, "fit": verdicts, **chosen})
     else:
-        out.print(machines_report.checked(found), *verdicts, sep="\n")
+        told = machines_report.checked(found), f"\nplacement {fits.name}:", machines_report.mapped(seats)
+        out.print(*told, "", *verdicts, sep="\n")
     _end_as_found(found)
 
 

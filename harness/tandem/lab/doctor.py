@@ -2,12 +2,16 @@
 
 import shutil
 import time
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Final
 
 from python_on_whales import DockerClient, DockerException
 
+from tandem.catalog.placement import EnvFile, fitted
+from tandem.catalog.ranges import expand, folded
 from tandem.hosts.docker import complaint
-from tandem.hosts.host import Host
+from tandem.hosts.host import Core, Host, Topology
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
 from tandem.judge.fitness import Check, State, disk, files
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
@@ -16,17 +20,113 @@ from tandem.lab.stack import engine_versions
 
 WATCHED_S = 3.0
 CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
+ROLES: Final = {
+    "APP": "application",
+    "DB": "database",
+    "LOADGEN": "generator",
+    "PROXY": "proxy",
+    "PGBOUNCER": "pooler",
+    "FAULTS": "latency proxy",
+}
+"""Role in the variables of a placement -> its name for people."""
+CPUS_COLUMNS = 16
+"""A longer list of CPUs is their number on the map."""
+POWER: Final = {
+    "governor": ("performance", "the clock follows the load: `cpupower frequency-set -g performance`"),
+    "turbo": ("off", "the clock depends on heat and on how many cores work: off for small differences"),
+    "battery": ("charging", "a laptop on its battery is slower: plug it in"),
+    "throttled": (0, "times too hot since it started, and slower then: cool it, or load it less"),
+}
+"""Of Host.power: what keeps the clock steady, and what anything else means."""
 
 
-def _cpus(cpus: int) -> Check:
-    if cpus >= 8:
-        return Check("cpus", "good", str(cpus), "every role has CPUs of its own")
-    if cpus >= 4:
-        return Check("cpus", "good", str(cpus), "application, database and generator have a core each")
-    if cpus >= 2:
+def cpus(topology: Topology) -> list[Check]:
+    """What the physical cores are enough for, and whether two programs may share one."""
+    cores, threads = len(topology.cores), sum(len(core.cpus) for core in topology.cores)
+    found = str(threads) if threads == cores else f"{threads} on {_cores(cores)}"
+    enough: tuple[State, str] = ("good", "every role has CPUs of its own")
+    if topology.places < 2:
+        enough = "bad", "everything shares one core: no result can be compared"
+    elif cores < 2:
+        enough = "limited", "application and all others are threads of one core: each slows the other down"
+    elif cores < 4:
         means = "the application has a core of its own; generator, proxy and database share the other and limit fast implementations"
-        return Check("cpus", "limited", str(cpus), means)
-    return Check("cpus", "bad", str(cpus), "everything shares one core: no result can be compared")
+        enough = "limited", means
+    elif cores < 8:
+        enough = "good", "application, database and generator have a core each"
+    out = [Check("cpus", enough[0], found, enough[1])]
+    if beside := {cpu for core in topology.cores for cpu in core.others}:
+        means = "siblings that are not for containers: what runs there slows a core of ours down"
+        out.append(Check("SMT", "limited", _written(beside), means))
+    elif threads > cores:
+        state: State = "good" if cores > 1 else "limited"
+        out.append(
+            Check("SMT", state, "on", "whole cores are given; another program may still take a sibling")
+        )
+    return out
+
+
+def _cores(number: int, kind: str = "") -> str:
+    return f"{number} {kind}core{'s' if number > 1 else ''}"
+
+
+def _written(numbers: Collection[int]) -> str:
+    text = folded(numbers)
+    return text if len(text) <= CPUS_COLUMNS else f"{len(numbers)} CPUs"
+
+
+def seats(placement: EnvFile, topology: Topology) -> list[tuple[str, str, str]]:
+    """The map of a placement of this repository: CPUs, who has them, and why these; a row for each group of roles that share.
+
+    placement: with the places of its file. Raises UsageError where it does not fit.
+    """
+    home = {cpu: core for core in topology.cores for cpu in core.cpus}
+    roles: dict[str, list[str]] = {}
+    for role, name in ROLES.items():
+        roles.setdefault(fitted(placement, topology).variables[f"{role}_CPUSET"], []).append(name)
+    used = {cpu for cpuset in roles for cpu in expand(cpuset)} or {*home}
+    out = []
+    for cpuset, names in roles.items():
+        own = expand(cpuset) or [*home]
+        who = ", ".join(names) if len(names) < 4 else "all" if len(names) == len(ROLES) else "all others"
+        out.append((_written(own), who, _why({home[cpu] for cpu in own}, {*own}, used, topology)))
+    free = [core for core in topology.cores if not used & {*core.cpus}]
+    spare = [cpu for core in free for cpu in core.cpus]
+    for left, who, why in (
+        (spare, "nobody", f"{_cores(len(free), 'more ')}: not needed"),
+        (topology.barred, "others", "not for this engine's containers"),
+        (topology.offline, "nobody", "offline"),
+    ):
+        out += [(_written(left), who, why)] if left else []
+    return out
+
+
+def _why(cores: set[Core], own: set[int], used: set[int], topology: Topology) -> str:
+    kinds, nodes = {core.kind for core in cores}, sorted({core.node for core in cores})
+    kind = "fast " if kinds == {0} else "unlike " if len(kinds) > 1 else "slow "
+    out = [_cores(len(cores), kind if any(core.kind for core in topology.cores) else "")]
+    if len({core.node for core in topology.cores}) > 1:
+        out.append(f"node {', '.join(map(str, nodes))}")
+    siblings = {cpu for core in cores for cpu in core.cpus} - own
+    for beside, state in (
+        (siblings - used, "idle"),
+        (siblings & used, "taken"),
+        ({cpu for core in cores for cpu in core.others}, "not ours"),
+    ):
+        out += [f"sibling{'s' if len(beside) > 1 else ''} {_written(beside)} {state}"] if beside else []
+    return "; ".join(out)
+
+
+def power(told: Mapping[str, str | int | None]) -> list[Check]:
+    """What changes the clock, of what the kernel tells (Host.power)."""
+    steady = "keeps the clock steady"
+    return [
+        Check(name, "good", str(told[name]), steady)
+        if told[name] == wanted
+        else Check(name, "limited", str(told[name]), means)
+        for name, (wanted, means) in POWER.items()
+        if told[name] is not None
+    ]
 
 
 def _quiet(host: Host) -> list[Check]:
@@ -92,7 +192,7 @@ def examine(root: Path, host: Host) -> list[Check]:
     clock, steady = str(told["clock_source"]), "steady and cheap to read"
     slow = "slow to read: costs the load generator CPU"
     return [
-        _cpus(host.cpus),
+        *cpus(host.topology()),
         _engine(),
         *_old_images(),
         *_quiet(host),
@@ -106,6 +206,7 @@ def examine(root: Path, host: Host) -> list[Check]:
         else Check("cgroups", "bad", "not readable", "CPU and memory cannot be measured"),
         files(int(told["open_files_limit"] or 0)),
         Check("clock", "good", clock, steady) if clock in CLOCKS else Check("clock", "limited", clock, slow),
+        *power(host.power()),
         _hiccups(host),
         capture(host),
         disk(shutil.disk_usage(root).free),

@@ -66,6 +66,11 @@ def checked(found: list[Check]) -> Table:
     return rows
 
 
+def mapped(seats: Iterable[Sequence[str]]) -> Table:
+    """Who sits where, and why (tandem.lab.doctor.seats)."""
+    return _table(("CPUs", "who", "why"), seats)
+
+
 def page(lab: Lab, machines: list[Machine], links: list[Link], found: list[Check], fit: list[str]) -> Group:
     """The hosts, the network between them, what is wrong or limits, and what the lab is fit for."""
     parts: list[Table | Text] = [Text(f"lab {lab.name}", style="bold"), _hosts(machines)]
