@@ -10,6 +10,7 @@ from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
 from tandem.report.markdown import table
+from tandem.report.picture import printable
 from tandem.wording import basis_told, expected_told, known_told, metric_told
 
 
@@ -164,4 +165,4 @@ def picture(records: Records) -> str:
     if not found:
         return "<svg xmlns='http://www.w3.org/2000/svg'/>\n"
     grid = [[panel(of, to, metric) for metric in metrics] for of, to in records.statements().pairs]
-    return str(vl_convert.vegalite_to_svg(forest.printable(forest.small_multiples(grid)))) + "\n"
+    return str(vl_convert.vegalite_to_svg(printable(forest.small_multiples(grid)))) + "\n"

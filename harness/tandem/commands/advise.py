@@ -23,7 +23,7 @@ from tandem.record.request import Variant
 from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.report.parts import table
+from tandem.report.table import texts
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.registry import BELOW, read_folder
 from tandem.wording import number
@@ -174,19 +174,9 @@ def _of_variant(
 
 def lines(found: Advice) -> list[Any]:
     """The answer first, then what it rests on."""
-    shown = table(
-        "what each model needs",
-        "model",
-        "workers",
-        "threads each",
-        "at once",
-        "pool",
-        "possible 1/s",
-        "lacks",
-        left=("model", "lacks"),
-    )
-    for sized in (found.chosen, found.other):
-        shown.add_row(*_row(sized))
+    columns = ("model", "workers", "threads each", "at once", "pool", "possible 1/s", "lacks")
+    both = map(_row, (found.chosen, found.other))
+    shown = texts("what each model needs", both, *columns, left=("model", "lacks"))
     records = sorted({*found.evidence.pairs, *(one.record for one in found.evidence.checked)})
     return [
         Text(f"{sentence(found.chosen)}: {found.why}", style="bold"),

@@ -25,7 +25,7 @@ from tandem.record.packed import archive_name, bring_back, pack, raw_files
 from tandem.record.result import Result
 from tandem.record.store import PACKED, RESULT, give
 from tandem.record.window import Verdict
-from tandem.report.parts import table
+from tandem.report.table import Column, table
 from tandem.studies.registry import of_today, read_folder, read_result
 from tandem.wording import lasts
 
@@ -165,11 +165,17 @@ def made_anew(catalog: Catalog, results: Path, folder: Path, archives: Path, as_
 
 
 def _shown(found: Sequence[Committed]) -> None:
-    columns = ("record", "study", "plan", "variants", "made", "takes about", "state")
-    rows = table("committed records", *columns, left=("record", "study", "plan", "made", "state"))
-    for one in found:
-        takes = "–" if one.expected_s is None else lasts(one.expected_s)
-        rows.add_row(one.folder, one.study, one.plan, str(one.variants), one.made, takes, one.state)
+    rows = table(
+        "committed records",
+        found,
+        Column("record", lambda one: one.folder, text=True),
+        Column("study", lambda one: one.study, text=True),
+        Column("plan", lambda one: one.plan, text=True),
+        Column("variants", lambda one: str(one.variants)),
+        Column("made", lambda one: one.made, text=True),
+        Column("takes about", lambda one: "–" if one.expected_s is None else lasts(one.expected_s)),
+        Column("state", lambda one: one.state, text=True),
+    )
     due_s = sum(one.expected_s or 0.0 for one in found if not one.today)
     out.print(
         proof(), rows, Text(f"measuring these again takes about {lasts(due_s)}, without builds"), sep="\n"

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from tandem.facts.metric import METRICS
 from tandem.record.conclusion import Estimate
+from tandem.report.chart import Spec, category, mark, quantity
 
 PLOTTED = (
     "goodput_rps",
@@ -46,24 +47,21 @@ def rows(estimates: Sequence[Estimate], axis: str, metric: str, scale: Scale) ->
     return sorted(known, key=lambda row: (row["variant"], row[axis]))
 
 
-def chart(estimates: Sequence[Estimate], axis: str, metric: str, scale: Scale) -> str:
-    """A line and its points for each variant, as Vega-Lite."""
-    import altair as alt  # here, because loading it takes longer than most commands
-
-    data = rows(estimates, axis, metric, scale)
+def chart(estimates: Sequence[Estimate], axis: str, metric: str, scale: Scale) -> Spec:
+    """A line and its points for each variant."""
     order = list(dict.fromkeys(one.variant for one in estimates))
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(order))]
     along, title = axis.replace("_", " "), METRICS[metric].heading
-    base = alt.Chart(alt.Data(values=data)).encode(  # type: ignore[no-untyped-call]
-        x=alt.X(f"{axis}:Q", title=along).scale(type=scale),
-        y=alt.Y("value:Q", title=title).scale(type=scale),
-        color=alt.Color("variant:N", title=None, sort=order).scale(
-            domain=order, range=[COLOURS[place % len(COLOURS)] for place in range(len(order))]
-        ),
-    )
-    shape = alt.Shape("variant:N", title=None, sort=order).scale(domain=order)
-    layers = alt.layer(base.mark_line(), base.encode(shape=shape).mark_point(filled=True, size=50))
-    drawn = layers.properties(width=WIDTH, height=HEIGHT, title=f"{title} against {along} ({scale} axes)")
-    return str(drawn.configure(background="white").to_json())
+    at = {
+        "x": quantity(axis, along, scale={"type": scale}),
+        "y": quantity("value", title, scale={"type": scale}),
+        "color": category("variant", sort=order, scale={"domain": order, "range": colours}),
+    }
+    shape = category("variant", sort=order, scale={"domain": order})
+    layers = [mark("line", at), mark("point", {**at, "shape": shape}, filled=True, size=50)]
+    title = f"{title} against {along} ({scale} axes)"
+    drawn = {"data": {"values": rows(estimates, axis, metric, scale)}, "layer": layers, "title": title}
+    return {**drawn, "width": WIDTH, "height": HEIGHT, "background": "white"}
 
 
 def files(estimates: Sequence[Estimate]) -> dict[str, str]:
@@ -71,7 +69,7 @@ def files(estimates: Sequence[Estimate]) -> dict[str, str]:
     axis = axis_of(estimates)
     if axis is None:
         return {}
-    import vl_convert
+    import vl_convert  # here, because loading it takes longer than most commands
 
     return {
         f"{metric}-{scale}.svg": str(vl_convert.vegalite_to_svg(chart(estimates, axis, metric, scale))) + "\n"

@@ -1,6 +1,6 @@
 """The sessions of a statement as a forest plot: a line for each, their mean, and where the next one is expected. Pure.
 
-Vega-Lite whose colours are the page's CSS variables; `printable` puts those of a white page in their place.
+Vega-Lite whose colours are the page's CSS variables; `tandem.report.picture.printable` puts those of a white page in their place.
 """
 
 from collections import Counter
@@ -19,17 +19,6 @@ type ForestPanel = tuple[tuple[str, str], list[ForestRow], Known]
 HUES = ("--cpu-1", "--cpu-2", "--cpu-3", "--cpu-4", "--cpu-5")
 """Colours of the CPU models, in the order in which they were seen. Further ones have the last."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
-ON_WHITE = {
-    "--cpu-1": "#0072b2",
-    "--cpu-2": "#c44e00",
-    "--cpu-3": "#00845f",
-    "--cpu-4": "#a8487f",
-    "--cpu-5": "#4d5a68",
-    "--ink": "#1c2024",
-    "--muted": "#5b636c",
-    "--card": "#ffffff",
-}
-"""After Okabe and Ito, who chose theirs so that everybody can tell them apart; darker, for text."""
 SAYS = (
     "A line is a session with its own 95 % interval; colour, shape and name tell the CPU model. The band is where the next session is"
     " expected, the solid rule is the mean over the CPU models, the dashed one is 1. Hollow: the control of that session failed."
@@ -180,12 +169,3 @@ def _line(line: Sequence[ForestPanel | None], ends: tuple[float, float]) -> list
             }
         )
     return out
-
-
-def printable(spec: Any) -> Any:
-    """Put the colours of a white page into a plot, for a picture of its own."""
-    if isinstance(spec, list):
-        return [printable(each) for each in spec]
-    if isinstance(spec, dict):
-        return {key: printable(value) for key, value in spec.items()}
-    return ON_WHITE.get(spec, spec) if isinstance(spec, str) else spec

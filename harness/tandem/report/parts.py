@@ -1,9 +1,8 @@
 """Tables, lines and sentences that the reports of all studies share. Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from tandem.analysis.ceilings import holding, passed
@@ -23,14 +22,6 @@ def conditions_line(request: Request) -> str:
     shared = "" if under.generators == 1 else f", load from {under.generators} generators"
     arriving = "" if under.arrivals is None else f", {under.arrivals.told}"
     return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{shared}{arriving}, plan {request.plan}"
-
-
-def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:
-    """An empty table. left: the columns that are text; the others are numbers, to the right."""
-    out = Table(title=title, title_justify="left")
-    for column in columns:
-        out.add_column(column, justify="left" if column in left else "right")
-    return out
 
 
 def machine(result: Result[Any]) -> str:

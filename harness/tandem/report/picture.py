@@ -3,9 +3,11 @@
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderResult
+
+from tandem.report.chart import Spec
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Picture:
     title: str
     says: str
     """One sentence: what it shows, and what it does not."""
-    spec: dict[str, Any]
+    spec: Spec
     """Width and theme are the page's. `data.values` is its rows, which the page shows as a table as well, but for the columns
     whose name begins with `_`. A colour may be one of the page's CSS variables, such as `--lang-python`, in the rows too where
     the column is called `hue`."""
@@ -43,15 +45,27 @@ COLOURS = {
     "--role-proxy": "#c08a2e",
     "--role-db": "#7a5195",
     "--undecided": "#9aa1a9",
+    "--cpu-1": "#0072b2",
+    "--cpu-2": "#c44e00",
+    "--cpu-3": "#00845f",
+    "--cpu-4": "#a8487f",
+    "--cpu-5": "#4d5a68",
 }
-"""Of a picture in a file, in the place of the page's variables."""
+"""Of a picture in a file, in the place of the page's variables. Those of the CPU models are after Okabe and Ito, who chose theirs so
+that everybody can tell them apart; darker, for text."""
 WIDTH = 560
+
+
+def printable(spec: Spec) -> Spec:
+    """Put the colours of a white page into a plot, for a picture of its own."""
+    named = re.sub(r"--[a-z][a-z0-9-]*", lambda found: COLOURS[found[0]], json.dumps(spec))
+    printed: Spec = json.loads(named)
+    return printed
 
 
 def svg(picture: Picture) -> str:
     """The picture as a file of its own, on white."""
     import vl_convert  # here, because loading it takes longer than most commands
 
-    named = re.sub(r"--[a-z][a-z-]*", lambda found: COLOURS[found[0]], json.dumps(picture.spec))
-    spec = {**json.loads(named), "width": WIDTH, "title": picture.title, "background": COLOURS["--card"]}
-    return str(vl_convert.vegalite_to_svg(json.dumps(spec))) + "\n"
+    spec = {**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"}
+    return str(vl_convert.vegalite_to_svg(json.dumps(printable(spec)))) + "\n"

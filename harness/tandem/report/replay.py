@@ -4,9 +4,9 @@ import numpy as np
 from rich.console import Group
 from rich.text import Text
 
-from tandem.analysis.repeated import Replayed
+from tandem.analysis.repeated import RepeatedFigure, Replayed
 from tandem.record.window import Verdict
-from tandem.report.parts import table
+from tandem.report.table import Column, table
 from tandem.wording import number
 
 UNITS = {
@@ -22,27 +22,17 @@ COLOURS = {"within": "green", "outside": "red", "not comparable": "dim"}
 def report(found: Replayed) -> Group:
     """The table, whether it was reproduced, and what was different."""
     title = f"{found.study} {found.recorded}: recorded and measured again"
-    columns = ("variant", "figure", "recorded", "expected", "new", "")
-    out = table(title, *columns, left=("variant", "figure", ""))
-    outside = []
-    for figure in found.figures:
-        name, unit, digits = UNITS.get(figure.metric, (figure.metric, 1.0, 2))
-        low, high = figure.interval or (None, None)
-        expected = (
-            "–"
-            if low is None or high is None
-            else f"{number(low / unit, digits)} to {number(high / unit, digits)}"
-        )
-        out.add_row(
-            figure.label,
-            name,
-            number(_mean(figure.recorded, unit), digits),
-            expected,
-            number(_mean(figure.new, unit), digits),
-            Text(figure.outcome, style=COLOURS[figure.outcome]),
-        )
-        if figure.outcome == "outside":
-            outside.append(f"{figure.label} {name.partition(',')[0]}")
+    out = table(
+        title,
+        found.figures,
+        Column("variant", lambda one: one.label, text=True),
+        Column("figure", lambda one: _unit(one)[0], text=True),
+        Column("recorded", lambda one: _mean(one, one.recorded)),
+        Column("expected", _expected),
+        Column("new", lambda one: _mean(one, one.new)),
+        Column("", lambda one: Text(one.outcome, style=COLOURS[one.outcome]), text=True),
+    )
+    outside = [f"{o.label} {_unit(o)[0].partition(',')[0]}" for o in found.figures if o.outcome == "outside"]
     if found.verdict is not Verdict.OK:
         sentence = Text(f"not reproduced: the new result is {found.verdict}", style="red")
     elif outside:
@@ -55,5 +45,15 @@ def report(found: Replayed) -> Group:
     return Group(out, sentence, *lines)
 
 
-def _mean(values: list[float], unit: float) -> float | None:
-    return float(np.mean(values)) / unit if values else None
+def _unit(one: RepeatedFigure) -> tuple[str, float, int]:
+    return UNITS.get(one.metric, (one.metric, 1.0, 2))
+
+
+def _mean(one: RepeatedFigure, values: list[float]) -> str:
+    _, unit, digits = _unit(one)
+    return number(float(np.mean(values)) / unit if values else None, digits)
+
+
+def _expected(one: RepeatedFigure) -> str:
+    _, unit, digits = _unit(one)
+    return " to ".join(number(end / unit, digits) for end in one.interval) if one.interval else "–"

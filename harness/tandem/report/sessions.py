@@ -21,7 +21,7 @@ from tandem.facts.statement import (
     kept_apart,
     known,
 )
-from tandem.report.parts import table
+from tandem.report.table import texts
 from tandem.wording import basis_told, expected_range, known_told, metric_told, times
 
 COSTS = (TOTAL, APP)
@@ -110,15 +110,15 @@ def statements_table(statements: Statements, sessions: Sequence[SessionRecord], 
     """The table of what all sessions say of the main statements. keys: of each statement, in their order."""
     columns = ("pair", "metric", "ratio", "next session", "rests on", "by CPU model")
     title = f"main statements: {statements.scenario}, {statements.topology}, {statements.placement}"
-    rows = table(title, *columns, left=("pair", "metric", "rests on", "by CPU model"))
+    rows = list[tuple[str, ...]]()
     for key in keys:
         found = known(draws(sessions, key))
         names = f"{key.of} by {key.to}", metric_told(key.metric)
         apart = [f"apart: {number} of {what}" for what, number in kept_apart(sessions, key).items()]
         if found is None:
-            rows.add_row(*names, "–", "–", "\n".join(["no session", *apart]), "")
+            rows.append((*names, "–", "–", "\n".join(["no session", *apart]), ""))
             continue
         models = "\n".join(f"{each.model} {times(each.ratio)} ({each.sessions})" for each in found.models)
         rests = "\n".join([basis_told(found), *apart])
-        rows.add_row(*names, times(found.ratio), expected_range(found), rests, models)
-    return rows
+        rows.append((*names, times(found.ratio), expected_range(found), rests, models))
+    return texts(title, rows, *columns, left=("pair", "metric", "rests on", "by CPU model"))

@@ -33,10 +33,12 @@ def table[T](title: str, rows: Iterable[T], *columns: Column[T]) -> Table:
     return out
 
 
-def texts(title: str, rows: Iterable[Sequence[str]], *headings: str, left: Collection[str] = ()) -> Table:
+def texts(
+    title: str, rows: Iterable[Sequence[str | Text]], *headings: str, left: Collection[str] = ()
+) -> Table:
     """The table of rows that are texts already. left: the columns that are no numbers."""
     columns = [
-        Column[Sequence[str]](heading, itemgetter(place), text=heading in left)
+        Column[Sequence[str | Text]](heading, itemgetter(place), text=heading in left)
         for place, heading in enumerate(headings)
     ]
     return table(title, rows, *columns)

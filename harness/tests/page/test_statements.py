@@ -19,17 +19,8 @@ from tandem.facts.session import (
 )
 from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
 from tandem.page import site, statements
-from tandem.report.forest import (
-    HUES,
-    ON_WHITE,
-    SHAPES,
-    cpu_names,
-    domain,
-    forest,
-    printable,
-    rows,
-    small_multiples,
-)
+from tandem.report.forest import HUES, SHAPES, cpu_names, domain, forest, rows, small_multiples
+from tandem.report.picture import COLOURS, printable
 
 CATALOG, ASKED = Catalog(ROOT), read_statements(ROOT)
 APP = "app_cpu_us_per_request"
@@ -120,7 +111,7 @@ def test_small_multiples_leave_no_variable_of_the_page() -> None:
     altair.VConcatChart.from_dict(spec, validate=True)
     assert "--" not in re.sub(r"\s", "", str(spec))
     assert len(spec["vconcat"]) == 1
-    assert {*ON_WHITE} >= {*HUES}
+    assert {*COLOURS} >= {*HUES}
     assert len(SHAPES) == len(HUES)
 
 

@@ -10,7 +10,8 @@ from tandem.history.judged import Creep, JudgedSeries
 from tandem.history.night import AlarmAnswer, EventAnswer, SeriesKey
 from tandem.record.conclusion import Contrast
 from tandem.record.result import Conclusions, Result
-from tandem.report.parts import conditions_line, table
+from tandem.report.parts import conditions_line
+from tandem.report.table import Column, table, texts
 from tandem.studies.nightly.conclusions import beside
 
 METRIC_NAMES = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
@@ -30,7 +31,7 @@ def _ratio(one: Contrast | None) -> str:
 def report(result: Result[Conclusions]) -> RenderableType:
     """A row for each series of today's images."""
     columns = ("implementation", "scenario", "figure", "today (standard error)", "frozen", "first", "blocks")
-    out = table(conditions_line(result.request), *columns, left=columns[:3])
+    rows = list[tuple[str, ...]]()
     ratios = {(one.metric, one.of, one.to): one for one in result.conclusions.contrasts}
     for variant in result.request.variants:
         frozen, again, first = beside(variant.label)
@@ -39,7 +40,8 @@ def report(result: Result[Conclusions]) -> RenderableType:
                 pairs = ((variant.label, frozen), (again, frozen), (variant.label, first))
                 told = [_ratio(ratios.get((metric, *pair))) for pair in pairs]
                 scenario = variant.scenario or result.request.scenario
-                out.add_row(variant.implementation, scenario, name, *told, str(one.n))
+                rows.append((variant.implementation, scenario, name, *told, str(one.n)))
+    out = texts(conditions_line(result.request), rows, *columns, left=columns[:3])
     said = [Text(reason, style="red") for reason in result.reasons]
     found = [Text(finding.text, style="yellow") for finding in result.findings]
     return Group(out, Text(NOTE, style="dim"), *said, *found)
@@ -47,23 +49,18 @@ def report(result: Result[Conclusions]) -> RenderableType:
 
 def judged_table(judged: Sequence[JudgedSeries]) -> RenderableType:
     """A row for each series of the history."""
-    texts = ("implementation", "scenario", "figure", "machine", "against")
-    out = table("The history", *texts, "nights", "last week", "judged", left=(*texts, "judged"))
-    for one in sorted(
-        judged, key=lambda one: (one.said == "steady", one.key.implementation, one.key.scenario)
-    ):
-        key = one.key
-        out.add_row(
-            key.implementation,
-            key.scenario,
-            METRIC_NAMES.get(key.metric, key.metric),
-            key.machine,
-            key.frozen,
-            str(one.nights),
-            "–" if one.level is None else f"{math.exp(one.level):.3f}",
-            Text(told(one), style=COLOURS[one.said]),
-        )
-    return out
+    return table(
+        "The history",
+        sorted(judged, key=lambda one: (one.said == "steady", one.key.implementation, one.key.scenario)),
+        Column("implementation", lambda one: one.key.implementation, text=True),
+        Column("scenario", lambda one: one.key.scenario, text=True),
+        Column("figure", lambda one: METRIC_NAMES.get(one.key.metric, one.key.metric), text=True),
+        Column("machine", lambda one: one.key.machine, text=True),
+        Column("against", lambda one: one.key.frozen, text=True),
+        Column("nights", lambda one: str(one.nights)),
+        Column("last week", lambda one: "–" if one.level is None else f"{math.exp(one.level):.3f}"),
+        Column("judged", lambda one: Text(told(one), style=COLOURS[one.said]), text=True),
+    )
 
 
 def told(one: JudgedSeries) -> str:

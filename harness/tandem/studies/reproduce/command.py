@@ -11,7 +11,7 @@ from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.record.store import RESULT
-from tandem.report.parts import table
+from tandem.report.table import texts
 from tandem.studies.reproduce.experiment import (
     PLANS,
     Experiment,
@@ -81,21 +81,18 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
     if as_json:
         print_json(found)
         return
-    texts = ("name", "title", "reference")
+    left = ("name", "title", "reference")
     for group, heading in GROUPS.items():
-        shown = table(heading, *texts[:2], "rows", *PLANS, "reference", left=texts)
-        for entry in found:
-            if entry["group"] != group:
-                continue
-            there = "yes" if entry["reference"] else "–"
-            shown.add_row(
-                str(entry["name"]),
-                str(entry["title"]),
-                str(entry["rows"]),
+        rows = [
+            [
+                *(str(entry[name]) for name in ("name", "title", "rows")),
                 *(f"{entry[f'{plan}_rows']}: {lasts(float(entry[f'{plan}_s'] or 0))}" for plan in PLANS),
-                there,
-            )
-        out.print(shown)
+                "yes" if entry["reference"] else "–",
+            ]
+            for entry in found
+            if entry["group"] == group
+        ]
+        out.print(texts(heading, rows, "name", "title", "rows", *PLANS, "reference", left=left))
     out.print(f"{', '.join(PLANS)}: number of rows and approximate time, without builds", style="dim")
 
 
