@@ -4,9 +4,8 @@ from itertools import groupby
 from pathlib import Path
 
 from documents.records import Records
-from tandem.record.outcome import Outcome
 from tandem.record.selftest import FILE as LATEST
-from tandem.record.selftest import Selftest
+from tandem.record.selftest import Outcome, Selftest
 from tandem.report.markdown import table
 from tandem.selftest import registry
 from tandem.selftest.progress import FILE as WEEKLY

@@ -1,4 +1,5 @@
-"""What the next session will print, from those that there are. Pure.
+"""What the next session will print, from those that there are; and whether figures that were measured again lie within the noise of
+those that were recorded. Pure.
 
 The error within a session says how well a ratio is known there and then. Sessions of one pair on other machines, days and
 neighbours scatter more widely than that. What a reader meets is the next session, so the interval that is published is the
@@ -8,12 +9,117 @@ the logarithm: mean +- t(n - 1) x s x sqrt(1 + 1 / n). The scatter of each sessi
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
 from tandem.analysis.ratios import CONFIDENCE, Floats
+from tandem.record.part import Number, Part
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict
+
+RESOLUTION = 0.01
+"""A difference below this share of the recorded mean is never called one, however quiet the record was."""
+
+type Values = dict[str, list[float]]
+"""Metric -> one value for each good trial in which it was measured."""
+
+
+class RepeatedFigure(Part):
+    """One figure of one variant, then and now."""
+
+    label: str
+    metric: str
+    recorded: list[Number]
+    """One value per good trial."""
+    new: list[Number]
+    interval: tuple[Number, Number] | None
+    """Where the mean of the new values is expected; null with fewer than two recorded ones."""
+    outcome: Literal["within", "outside", "not comparable"]
+
+
+def prediction_interval(values: Sequence[float], new: int, confidence: float) -> tuple[float, float] | None:
+    """Where the mean of `new` further values lies with that confidence; None below two values or without new ones.
+
+    mean +- t(n - 1) x s x sqrt(1 / n + 1 / new) (Hahn and Meeker, section 4.7). It contains the spread over fresh starts, not a
+    change of the machine in between.
+    """
+    n = len(values)
+    if n < 2 or new < 1:
+        return None
+    spread = float(np.std(values, ddof=1)) * math.sqrt(1 / n + 1 / new)
+    mean = float(np.mean(values))
+    half = max(float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * spread, RESOLUTION * abs(mean))
+    return mean - half, mean + half
+
+
+def of_windows(trials: Sequence[Trial], label: str) -> Values:
+    """What windows tell of a variant: goodput and CPU per request of closed ones, the p99 of open ones whose rate is a
+    share of the same start's goodput, the memory peak of all that count it as today. Only windows in which it alone was loaded, and good
+    trials, count."""
+    found: Values = {name: [] for name in METRICS}
+    for trial in trials:
+        if trial.verdict is not Verdict.OK:
+            continue
+        closed, opened = trial.of(label, "closed"), trial.of(label, "open")
+        shares = [r.windows[label] for r in trial.windows if r.spec.share is not None and label in r.windows]
+        counted = [window for window in (*closed, *opened) if window.app_memory_counts == "all"]
+        peaks = [window.app_memory_peak_bytes for window in counted]
+        told = {
+            "goodput_rps": _mean([window.goodput_rps for window in closed]),
+            "app_cpu_us_per_request": _mean([window.app_cpu_us_per_request for window in closed]),
+            "app_memory_peak_bytes": max((float(p) for p in peaks if p is not None), default=None),
+            "response_time_p99_ms": _mean([w.response_time_ms.p99 for w in shares if w.response_time_ms]),
+        }
+        for name, value in told.items():
+            if value is not None:
+                found[name].append(value)
+    return found
+
+
+METRICS = ("goodput_rps", "app_cpu_us_per_request", "app_memory_peak_bytes", "response_time_p99_ms")
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Of one trial's windows; None where one of them does not tell, or there is none."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None
+
+
+def figures(pairs: dict[tuple[str, str], tuple[list[float], list[float]]]) -> list[RepeatedFigure]:
+    """(label, metric) -> recorded and new values, compared where both sides have them. All together have the confidence: each
+    has 1 - 0.05 / (how many are compared)."""
+    comparable = sum(len(old) > 1 and len(now) > 0 for old, now in pairs.values())
+    out = []
+    for (label, metric), (old, now) in pairs.items():
+        interval = prediction_interval(old, len(now), 1 - (1 - CONFIDENCE) / max(comparable, 1))
+        outcome: Literal["within", "outside", "not comparable"] = "not comparable"
+        if interval is not None:
+            outcome = "within" if interval[0] <= float(np.mean(now)) <= interval[1] else "outside"
+        out.append(
+            RepeatedFigure(
+                label=label, metric=metric, recorded=old, new=now, interval=interval, outcome=outcome
+            )
+        )
+    return out
+
+
+class Replayed(Part):
+    """replay.json"""
+
+    study: str
+    recorded: str
+    """Id of the record."""
+    new: str
+    verdict: Verdict
+    """Of the new result."""
+    figures: list[RepeatedFigure]
+    differences: list[str]
+    """Of the environments, in sentences."""
+    reproduced: bool
+    """The new result is ok, something could be compared and nothing is outside."""
 
 
 def next_values(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:

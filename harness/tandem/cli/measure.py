@@ -29,8 +29,8 @@ from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Status, line
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict
-from tandem.report.fit import fitted
 from tandem.report.parts import STYLES, checked
+from tandem.report.table import fitted
 from tandem.wording import counted
 
 CLIENT = "TANDEM_CLIENT_PID"

@@ -14,9 +14,9 @@ from tandem.errors import UsageError
 from tandem.record.store import RESULT
 from tandem.record.window import Verdict
 from tandem.report import replay
-from tandem.report.fit import fitted
 from tandem.report.markdown import of_result
 from tandem.report.parts import STYLES, checked
+from tandem.report.table import fitted
 from tandem.studies.registry import Index, IndexEntry, index, json_schema, read_folder
 
 NAMED = 3

@@ -44,8 +44,8 @@ from tandem.lab.sources import has_changes
 from tandem.record.request import Variant
 from tandem.record.store import give
 from tandem.record.window import Verdict
-from tandem.report.fit import fitted
 from tandem.report.sessions import beside_lines, statements_table
+from tandem.report.table import fitted
 from tandem.studies.compare.conclusions import METRICS
 from tandem.studies.compare.options import CompareOptions
 from tandem.studies.compare.session import may_be_appended, session_of

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tandem.analysis.repeated import Replayed, Values, figures, of_windows
+from tandem.analysis.prediction import Replayed, Values, figures, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import LOOK

@@ -12,23 +12,47 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.arriving import sent
 from tandem.engine.blocks import Blocks
-from tandem.engine.conclude import conclude
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows, in_order
 from tandem.errors import TandemError
+from tandem.facts.estimate import estimates
 from tandem.judge.on_wire import stated
 from tandem.lab.live import View
+from tandem.record.conclusion import Estimate
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Conclusions, Environment, Result
+from tandem.record.result import Baselines, Concluded, Conclusions, Environment, Result
 from tandem.record.store import write_atomically
 from tandem.record.trial import Trial, TrialSpec
-from tandem.record.window import Finding
+from tandem.record.window import Finding, Verdict
 from tandem.report import curves
 from tandem.report.markdown import pictures_in
 from tandem.report.picture import svg
 from tandem.wording import lasts
+
+
+def conclude(study: Study[Any], trials: Sequence[Trial], baselines: Baselines) -> Concluded[Any]:
+    """The study's own conclusions, and for each variant the estimates that its windows give, where the study has none of that
+    metric, and does not say that the variant has no figures. trials: all but the looks at the ceilings."""
+    found: Concluded[Any] = study.conclude(trials, baselines)
+    if found.complete:
+        return found
+    own = found.conclusions.estimates
+    known = {_key(one.metric, one) for one in own}
+    without = {_key("", one) for one in own if one.verdict is not Verdict.OK}
+    more = [
+        one
+        for one in estimates(trials, study.variants)
+        if _key(one.metric, one) not in known and _key("", one) not in without
+    ]
+    found.conclusions.estimates = [*own, *more]
+    return found
+
+
+def _key(metric: str, one: Estimate) -> tuple[str, str, str]:
+    return metric, one.variant, str(sorted(one.coordinates.items()))
+
 
 FEW = 6
 """Variants of one trial that are named one by one."""

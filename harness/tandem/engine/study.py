@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from pydantic import JsonValue, ValidationError
 from rich.console import RenderableType
 
+from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks, in_blocks
 from tandem.errors import UsageError
@@ -129,3 +130,37 @@ def held(study: Study[Any]) -> list[tuple[int, int]]:
             most = int(threads) if threads.isdecimal() else 0
             found.add((connections, min(most, connections + SPARE_THREADS)))
     return sorted(found, reverse=True)
+
+
+INTERVAL_LEAST = 3
+"""Blocks of an interval that can decide anything: by Student's t one of two blocks reaches nine times their scatter to
+either side, one of three two and a half times."""
+
+
+def warn_of_too_few(
+    tell: Tell, have: int, least: int, what: str, cannot: str, plan: str = "", so: str = ""
+) -> None:
+    """Say nothing where there are enough. what: is there so often, in the plural; cannot: be found by so few.
+
+    plan: an option with enough; so: what comes out all the same.
+    """
+    if have >= least:
+        return
+    few = what if have > 1 else what.removesuffix("s")
+    named = f" ({plan})" if plan else ""
+    told = f"{have} {few} cannot {cannot}: that takes {least}{named}, {least / have:.2g} times as long"
+    tell(f"{told}. {so}" if so else told)
+
+
+def warn_of_too_few_blocks(study: Study[Any], blocks: int, plan: str) -> None:
+    """The same of blocks in which several variants are compared."""
+    if len(study.request.variants) > 1:
+        cannot = "show that two variants differ"
+        so = "The result will be figures with intervals, and whether variants are equivalent"
+        warn_of_too_few(study.tell, blocks, BLOCKS_LEAST, "blocks", cannot, plan, so)
+
+
+def shortest_with_enough(catalog: Catalog) -> str:
+    """The option for the shortest plan that has enough blocks."""
+    enough = [one for one in catalog.plans.values() if one.trials >= BLOCKS_LEAST and one.cpus_least <= 1]
+    return f"--plan {min(enough, key=lambda one: one.trials).name}" if enough else ""

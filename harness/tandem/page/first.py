@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,6 @@ from tandem.page import nights
 from tandem.page.answers import answer, bars
 from tandem.page.data import PageData, PageRow
 from tandem.page.lines import Line
-from tandem.page.outcomes import OutcomeCells, matrix, measured
 from tandem.page.pairs import COST, RATE, ModelPair, best, pairs
 from tandem.page.plots import EXPLORE, OF_RESULTS, PRICES, WHY
 from tandem.page.published import MeasuredAgain, measured_again
@@ -20,6 +20,42 @@ from tandem.page.result import ResultView
 from tandem.page.statements import FURTHER, REMEDY, StatementsSection
 from tandem.record.result import Publication
 from tandem.report.forest import SAYS
+
+
+@dataclass(frozen=True)
+class OutcomeCell:
+    """An implementation in a scenario."""
+
+    word: str
+    """The newest verdict, `not served`, or `not measured`."""
+    why: str = ""
+    slug: str = ""
+
+
+type OutcomeCells = dict[tuple[str, str], OutcomeCell]
+"""Implementation and scenario -> what became of it."""
+
+
+def measured(slug: str, lines: Sequence[Line]) -> OutcomeCells:
+    """Those of a result; of several lines the first counts."""
+    return {
+        (line.implementation, line.scenario): OutcomeCell(line.verdict, "; ".join(line.reasons[:2]), slug)
+        for line in reversed(lines)
+    }
+
+
+def matrix(catalog: Catalog, found: OutcomeCells) -> tuple[list[str], list[tuple[str, list[OutcomeCell]]]]:
+    """Scenarios, and each implementation with its cells. What is in no catalog any more comes last."""
+    cells = {
+        (name, scenario): OutcomeCell("not served", why)
+        for name, implementation in catalog.implementations.items()
+        for scenario, why in implementation.unsupported.scenarios.items()
+    } | found
+    names = dict.fromkeys([*catalog.implementations, *(name for name, _ in cells)])
+    scenarios = dict.fromkeys([*catalog.scenarios, *(scenario for _, scenario in cells)])
+    empty = OutcomeCell("not measured")
+    return [*scenarios], [(name, [cells.get((name, each), empty) for each in scenarios]) for name in names]
+
 
 LINES_MOST = 10_000
 """So many lines has the table; then a result is one line."""

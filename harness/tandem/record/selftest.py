@@ -9,9 +9,22 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from tandem.record.outcome import Outcome
 from tandem.record.part import Part
 from tandem.record.store import write_atomically
+
+
+class Outcome(Part):
+    name: str
+    group: str
+    expected: str
+    measured: str
+    tolerance: str
+    passed: bool
+    negative_control: str | None
+    """What was broken on purpose, and what the check then saw; null where there is none."""
+    negative_control_failed: bool | None
+    """True when the broken variant did fail, as it must."""
+
 
 FRESH = timedelta(days=14)
 FILE = "selftest.json"

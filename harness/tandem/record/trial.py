@@ -25,7 +25,7 @@ class Slicing(Part):
 
 
 class Arrivals(Part):
-    """When the requests of a load are due, and of a mix which of them, where that is drawn (tandem.load.schedule)."""
+    """When the requests of a load are due, and of a mix which of them, where that is drawn (tandem.load.vegeta)."""
 
     process: Literal["paced", "poisson", "bursts"] = "paced"
     """Evenly spaced; at random, each moment alike; or evenly in bursts with pauses between."""

@@ -4,7 +4,7 @@ import numpy as np
 from rich.console import Group
 from rich.text import Text
 
-from tandem.analysis.repeated import RepeatedFigure, Replayed
+from tandem.analysis.prediction import RepeatedFigure, Replayed
 from tandem.record.window import Verdict
 from tandem.report.table import Column, table
 from tandem.wording import number

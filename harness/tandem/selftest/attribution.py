@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, TELLING, Running, SeenFromBothEnds, Stage
 

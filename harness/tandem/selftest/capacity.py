@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tandem.analysis.threshold import SPREADS, StartProbes, threshold
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.studies.capacity.search import LEAD, MORE_PROBES, MOST_PROBES, Approach, Search, next_start_rps
 

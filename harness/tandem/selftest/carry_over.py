@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.record.window import Window
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import OUTSIDE, SideBySide, Stage

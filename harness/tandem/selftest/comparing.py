@@ -6,7 +6,7 @@ import numpy as np
 
 from tandem.analysis import ratios
 from tandem.load.rows import Floats
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Running, SideBySide, Stage
 

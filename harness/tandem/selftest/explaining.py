@@ -7,8 +7,8 @@ import numpy as np
 import scipy
 
 from tandem.analysis.ratios import CONFIDENCE
-from tandem.record.outcome import Outcome
 from tandem.record.request import Variant
+from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.studies.explain.conclusions import Explanation
 from tandem.studies.explain.design import SIDES, Factor, Leg

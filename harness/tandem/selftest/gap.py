@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from tandem.engine.blocks import complete_blocks
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest.explaining import SEED, leg, own
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Stage, require

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)

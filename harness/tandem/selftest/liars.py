@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tandem.errors import TandemError
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest import on_wire
 from tandem.selftest.known_answer import KnownAnswer

@@ -1,7 +1,7 @@
 """Servers that answer the load otherwise than the harness: only a look at the load's own answers can see it."""
 
 from tandem.judge.on_wire import coverage, needed
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, SeenFromBothEnds, Stage

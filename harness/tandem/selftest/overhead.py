@@ -11,7 +11,7 @@ from tandem.hosts import HERE
 from tandem.lab.readiness import settle
 from tandem.load.rows import Floats, answers_per_second
 from tandem.probes import sampler
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Running, Stage, require
 

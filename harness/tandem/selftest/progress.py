@@ -6,8 +6,8 @@ from pathlib import Path
 from pydantic import Field
 
 from tandem.errors import UsageError
-from tandem.record.outcome import Outcome
 from tandem.record.part import Part
+from tandem.record.selftest import Outcome
 from tandem.record.store import write_atomically
 
 FILE = "selftest-progress.json"

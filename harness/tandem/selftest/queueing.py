@@ -9,7 +9,7 @@ import scipy
 
 from tandem.lab.sites import APP, APP_PORT
 from tandem.load.rows import Floats
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.record.trial import Arrivals
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.models import evenly_spaced_mean, lindley, mean_error, poisson_mean

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from types import ModuleType
 
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest import (
     attribution,
     capacity,

@@ -11,7 +11,7 @@ import scipy
 from tandem.analysis.alternation import alternation
 from tandem.analysis.ratios import Floats
 from tandem.judge.steady import AUTOCORRELATION, BUCKETS, DRIFT_LIMIT, Steadiness, steady
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
 
 GROUP = "statistics"

@@ -14,8 +14,7 @@ from tandem.errors import TandemError, unknown
 from tandem.hosts import HERE
 from tandem.lab.live import View
 from tandem.lab.sources import git
-from tandem.record.outcome import Outcome
-from tandem.record.selftest import Kind, Selftest, good, harness_source
+from tandem.record.selftest import Kind, Outcome, Selftest, good, harness_source
 from tandem.selftest import progress, registry
 from tandem.selftest.progress import Progress
 from tandem.selftest.stage import Stage, oha_version

@@ -9,7 +9,7 @@ import scipy
 
 from tandem.analysis import looks, ratios
 from tandem.analysis.ratios import Floats
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest import series
 from tandem.selftest.known_answer import KnownAnswer, percent
 

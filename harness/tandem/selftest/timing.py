@@ -8,7 +8,7 @@ import numpy as np
 
 from tandem.hosts import HERE, Host
 from tandem.load.rows import Floats
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.models import Pause, paced

@@ -7,7 +7,7 @@ import numpy as np
 from tandem.engine.blocks import complete_blocks
 from tandem.judge import judge
 from tandem.load.rows import Floats, Rows, open_loop
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.models import Pause, SimulatedLoad, evenly_spaced_mean, lindley, paced
 from tandem.selftest.series import position_p

@@ -2,7 +2,7 @@
 
 from tandem.errors import TandemError
 from tandem.lab.application import GRACE_S
-from tandem.record.outcome import Outcome
+from tandem.record.selftest import Outcome
 from tandem.record.trial import WarmUp
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, Running, Stage, again

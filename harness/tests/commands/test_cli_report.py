@@ -7,7 +7,7 @@ import pytest
 from harness_samples import NOW
 from rich.console import Console
 
-from tandem.analysis.repeated import Replayed
+from tandem.analysis.prediction import Replayed
 from tandem.commands import report as report_
 from tandem.commands.report import report
 from tandem.engine.replay import FILE

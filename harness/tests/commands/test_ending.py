@@ -13,7 +13,7 @@ from rich.table import Table
 from tandem.cli import measure
 from tandem.cli.options import app
 from tandem.commands import main as cli
-from tandem.report.fit import fitted
+from tandem.report.table import fitted
 from tandem.studies.registry import read_folder
 
 KEPT = ("reference", "comparisons/falcon", "comparisons/python-sync", "explanations/published-python")

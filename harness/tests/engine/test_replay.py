@@ -8,7 +8,7 @@ import pytest
 from harness_engine import environment_of, made_trial, request, trial_spec, window_spec
 from harness_samples import NOW, good_window
 
-from tandem.analysis.repeated import of_windows, prediction_interval
+from tandem.analysis.prediction import of_windows, prediction_interval
 from tandem.catalog.catalog import Catalog
 from tandem.commands.replay import record_of
 from tandem.engine.replay import FILE, again, compare, differences, read_replayed

@@ -1,4 +1,4 @@
-"""tandem.load.schedule: when requests are due and which they are."""
+"""tandem.load.vegeta: when requests are due and which they are."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tandem.errors import TandemError
 from tandem.load.generator import Load
-from tandem.load.schedule import CLOSED, instants_s, schedule
+from tandem.load.vegeta import CLOSED, instants_s, schedule
 from tandem.record.trial import Arrivals
 
 LOAD = Load("http://app/", 10, 50, 1, {}, rate_rps=500)

@@ -18,8 +18,8 @@ from tandem.page.plots import OF_RESULTS
 from tandem.page.site import page_alone
 from tandem.report.markdown import pictures_in
 from tandem.report.picture import Picture
-from tandem.studies.crossover import pictures as of_crossover
-from tandem.studies.explain import pictures as of_explain
+from tandem.studies.crossover import report as of_crossover
+from tandem.studies.explain import report as of_explain
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder
 

@@ -13,8 +13,7 @@ from harness_samples import NOW
 from tandem.cli import measure
 from tandem.errors import TandemError, UsageError
 from tandem.record import selftest as result
-from tandem.record.outcome import Outcome
-from tandem.record.selftest import Selftest
+from tandem.record.selftest import Outcome, Selftest
 from tandem.selftest import registry, session
 from tandem.selftest.models import Pause, lindley, mean_error, paced
 

@@ -8,8 +8,7 @@ import pytest
 from harness_engine import Quiet
 
 from tandem.errors import UsageError
-from tandem.record.outcome import Outcome
-from tandem.record.selftest import Selftest
+from tandem.record.selftest import Outcome, Selftest
 from tandem.selftest import progress, registry, session
 
 

@@ -9,8 +9,7 @@ from harness_engine import request, told_before
 
 from tandem.analysis.curves import loss, loss_in_scatters
 from tandem.catalog.catalog import Catalog
-from tandem.engine.deciding import warn_of_too_few
-from tandem.engine.study import Study
+from tandem.engine.study import Study, warn_of_too_few
 from tandem.load.rows import Floats
 from tandem.record.request import Conditions, Request
 from tandem.studies.bench.study import Bench, Questions

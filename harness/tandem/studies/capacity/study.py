@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
-from tandem.engine.deciding import warn_of_too_few
-from tandem.engine.study import Options, Study, Windows
+from tandem.engine.study import Options, Study, Windows, warn_of_too_few
 from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded

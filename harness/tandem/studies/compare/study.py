@@ -17,7 +17,6 @@ from tandem.catalog.catalog import Catalog, Implementation, Pairing
 from tandem.catalog.scenario import Scenario
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks, in_blocks
-from tandem.engine.deciding import warn_of_too_few_blocks
 from tandem.engine.estimate import Overheads, overheads_of, trial_s
 from tandem.engine.side_by_side import (
     again,
@@ -31,7 +30,7 @@ from tandem.engine.side_by_side import (
     warm_up_of,
     window_of,
 )
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Study, Windows, warn_of_too_few_blocks
 from tandem.errors import UsageError, unknown
 from tandem.facts.paired import good_facts
 from tandem.record.request import Request, Variant

@@ -7,9 +7,9 @@ from tandem.analysis.stack import Calibrated, beside, calibrated
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.engine.blocks import Blocks
-from tandem.engine.deciding import INTERVAL_LEAST, warn_of_too_few
 from tandem.engine.findings import together
 from tandem.engine.grid import Grid
+from tandem.engine.study import INTERVAL_LEAST, warn_of_too_few
 from tandem.errors import UsageError
 from tandem.facts.estimate import OfVariant, goodput, ln_ratios, of_variants
 from tandem.lab.case import setup_of

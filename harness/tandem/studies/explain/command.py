@@ -1,22 +1,70 @@
 """`tandem explain`."""
 
 from dataclasses import replace
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel, ConfigDict
 
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.toml import parsed, read_toml
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.engine.run import blocks_s
-from tandem.errors import UsageError
+from tandem.errors import UsageError, unknown
 from tandem.hosts import HERE
 from tandem.record.request import Request
 from tandem.studies.explain.conditions import DISTANCE, taken_out
 from tandem.studies.explain.design import ExplainOptions, offer, parse_factors
-from tandem.studies.explain.preset import Preset, read_preset
 from tandem.studies.explain.study import Explain
 from tandem.wording import lasts
+
+
+class Preset(BaseModel):
+    """One scenario of a file: settings of implementations, and what is equal in the middle of the bridge."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    source: str
+    """Address of the programs."""
+    experiment: str
+    """The one of loadgen/experiments whose published rows have these settings."""
+    topology: str
+    settings: dict[str, dict[str, str]]
+    """Implementation -> as it was published."""
+    equal: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    """Of compose/stack.yaml."""
+    changes: dict[str, Any] = {}
+    """Fields of the scenario that are laid over it."""
+    factors: dict[str, list[str]] = {}
+    own_factors: dict[str, dict[str, list[str]]] = {}
+    """Implementation -> factors that its settings make, in the place of those."""
+    groups: dict[str, list[str]] = {}
+    words: dict[str, dict[str, str]] = {}
+
+    def of(self, implementation: str, name: str) -> dict[str, str]:
+        """Its settings as published. name: of the preset. Raises UsageError where nothing was published."""
+        if implementation not in self.settings:
+            raise UsageError(
+                f"nothing was published about {implementation} here; --from {name} has {', '.join(self.settings)}"
+            )
+        return self.settings[implementation]
+
+
+def read_preset(root: Path, name: str, scenario: str) -> Preset:
+    """The part of loadgen/explanations/NAME.toml, or of a TOML file of that path, that is about a scenario.
+
+    Raises UsageError for a file, a scenario or a key that does not exist.
+    """
+    known = {file.stem: file for file in sorted((root / "loadgen/explanations").glob("*.toml"))}
+    if not name.endswith(".toml") and name not in known:
+        raise unknown("preset", name, known)
+    file = Path(name) if name.endswith(".toml") else known[name]
+    data = read_toml(file)
+    if scenario not in data:
+        raise UsageError(f"{file}: it says nothing about the scenario {scenario}; it has {', '.join(data)}")
+    return parsed(Preset, data[scenario], file, scenario)
 
 
 @measuring(

@@ -1,35 +1,231 @@
 """The study behind `explain`: both sides' settings in every combination, in randomised blocks."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from tandem.analysis.ceilings import reaches_ceiling
+from tandem.analysis.cost import APP
+from tandem.analysis.stack import Setup, beside, calibrated
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks, complete_blocks
-from tandem.engine.deciding import INTERVAL_LEAST, warn_of_too_few
-from tandem.engine.findings import warnings
+from tandem.engine.findings import warnings, why
 from tandem.engine.grid import fresh_start
-from tandem.engine.study import Study
+from tandem.engine.study import INTERVAL_LEAST, Study, warn_of_too_few
+from tandem.facts.estimate import AT_FULL_LOAD, limit_of
+from tandem.facts.fact import at_full_load, by_label, counting, facts
 from tandem.facts.metric import GOODPUT
 from tandem.lab.case import setup_of
+from tandem.record.conclusion import Estimate
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
-from tandem.record.window import Finding, Verdict
+from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.explain import report as tables
-from tandem.studies.explain.cells import (
-    Cells,
-    MeasuredCell,
-    cell_of,
-    estimates,
-    fits,
-    limits,
-    measured,
-    modelled,
-)
-from tandem.studies.explain.conclusions import Cell, Explained
+from tandem.studies.explain.conclusions import EXPLAINED, Cell, Explained, Modelled
 from tandem.studies.explain.conditions import CONDITIONS, LIMITS, check_path
 from tandem.studies.explain.design import ExplainOptions, check_groups, effective, legs
-from tandem.studies.explain.shares import crossings, explanation, gap
+from tandem.studies.explain.shares import CellLimits, Fitted, crossings, explanation, fitted, gap
+
+SHARED = ("generator", "generator-thread", "proxy", "faults")
+"""Limits that are the laboratory's: a rate that one of them holds back is a lower bound."""
+BEHIND = {"database", "pooler"}
+"""What a program cannot be faster than: a setting may relieve it, but of the program itself its rate is a lower bound."""
+
+
+@dataclass(frozen=True)
+class MeasuredCell:
+    """One cell as its starts found it."""
+
+    variant: Variant
+    trials: list[Trial]
+    """Of this cell alone, bad ones too."""
+    starts: list[tuple[int, Window]]
+    """Block and window of the good ones."""
+    limit: str | None
+    """Of most good starts."""
+    ceilings_rps: Mapping[str, float | None]
+
+    @property
+    def windows(self) -> list[Window]:
+        return [window for _, window in self.starts]
+
+    @property
+    def held_back(self) -> bool:
+        """Whether the laboratory did it, or a ceiling is near."""
+        if not self.starts:
+            return False
+        mean = statistics.fmean(window.goodput_rps for window in self.windows)
+        return self.limit in SHARED or reaches_ceiling(mean, self.ceilings_rps)
+
+    @property
+    def behind(self) -> bool:
+        """Whether what stands behind the program limited it. A tie with the program itself does not count."""
+        return {*(self.limit or "").split("+")} <= BEHIND
+
+    @property
+    def verdict(self) -> Verdict:
+        """ok: it has figures. failed: it cannot be, as no start of it ever came up. Else the host or wrong answers took them."""
+        if self.starts:
+            return Verdict.OK
+        if self.trials and all(trial.verdict is Verdict.FAILED for trial in self.trials):
+            return Verdict.FAILED
+        wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in self.trials)
+        return Verdict.INVALID if wrong else Verdict.VOID
+
+    @property
+    def reason(self) -> str:
+        """Why it has no figures."""
+        return next(filter(None, map(why, self.trials)), "it was not made")
+
+    def mean(self, read: Callable[[Window], float | None]) -> float | None:
+        known = [value for window in self.windows if (value := read(window)) is not None]
+        return statistics.fmean(known) if known else None
+
+
+type Cells = dict[str, MeasuredCell]
+"""By label."""
+
+
+def measured(
+    variants: Sequence[Variant], trials: Sequence[Trial], ceilings_rps: Mapping[str, float | None]
+) -> Cells:
+    """All cells, those without a start too."""
+    every = by_label(facts(trials, variants))
+    found = {}
+    for one in variants:
+        good = at_full_load(counting(every.get(one.label, [])))
+        found[one.label] = MeasuredCell(
+            variant=one,
+            trials=[trial for trial in trials if trial.spec.variants == [one.label]],
+            starts=[(fact.block, fact.window) for fact in good],
+            limit=limit_of(good),
+            ceilings_rps=ceilings_rps,
+        )
+    return found
+
+
+def fits(cells: Cells) -> dict[str, Fitted]:
+    """Of each metric of which that many cells have a figure."""
+    found = {}
+    for metric in EXPLAINED:
+        values = [
+            (label, block, math.log(value))
+            for label, cell in cells.items()
+            for block, window in cell.starts
+            if (value := AT_FULL_LOAD[metric](window))
+        ]
+        if (fit := fitted(values)) is not None:
+            found[metric] = fit
+    return found
+
+
+def limits(cells: Cells) -> dict[str, CellLimits]:
+    """Of each metric. A rate that was held back would have been higher; of what a request costs nothing follows from that."""
+    unknown = {label for label, cell in cells.items() if cell.verdict in (Verdict.INVALID, Verdict.VOID)}
+    held_back = {label for label, cell in cells.items() if cell.held_back}
+    behind = {label: cell.limit or "" for label, cell in cells.items() if cell.behind}
+    return {GOODPUT: CellLimits(held_back, behind, unknown), APP: CellLimits(unknown=unknown)}
+
+
+def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimate]:
+    """Of each cell and metric; of a cell without figures one that says why."""
+    for label, cell in cells.items():
+        for metric in EXPLAINED:
+            known = metric in fits and label in fits[metric].place
+            mean, interval = fits[metric].mean(label) if known else (None, None)
+            if mean is None and metric != GOODPUT:
+                continue
+            yield Estimate(
+                metric=metric,
+                variant=cell.variant.asked,
+                coordinates=cell.variant.coordinates,
+                mean=mean,
+                interval=interval,
+                n=len({block for block, _ in cell.starts}),
+                limit=cell.limit,
+                verdict=cell.verdict,
+                reasons=[] if cell.starts else [cell.reason],
+            )
+
+
+def cell_of(measured: MeasuredCell, settings: dict[str, str], model: Modelled | None) -> Cell:
+    """What is known of a cell besides its cell_estimates. settings: effective ones."""
+    rates = [math.log(window.goodput_rps) for window in measured.windows if window.goodput_rps]
+    roles = dict.fromkeys(name for window in measured.windows for name in window.roles)
+    demands = {name: measured.mean(_demand_us(name)) for name in roles}
+    connections = [window.db_connections_max for window in measured.windows if window.db_connections_max]
+    return Cell(
+        label=measured.variant.label,
+        variant=measured.variant.asked,
+        coordinates=measured.variant.coordinates,
+        settings=settings,
+        starts=len(measured.starts),
+        held_back=measured.held_back,
+        sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
+        connections=measured.windows[0].connections if measured.windows else None,
+        db_connections_max=max(connections, default=None),
+        statements_per_request=measured.mean(_for_each_answer(_statements)),
+        pooler_queries_per_request=measured.mean(
+            _for_each_answer(lambda w: w.pooler.queries if w.pooler else None)
+        ),
+        db_rtt_idle_ms=measured.mean(lambda w: w.db_rtt_ms.before_p50 if w.db_rtt_ms else None),
+        db_rtt_loaded_ms=measured.mean(lambda w: w.db_rtt_ms.during_p50 if w.db_rtt_ms else None),
+        demands_us={name: demand for name, demand in demands.items() if demand is not None},
+        model=model,
+    )
+
+
+def _statements(window: Window) -> float | None:
+    """As the database counts them."""
+    return sum(one.calls for one in window.statements.values()) if window.statements else None
+
+
+def _for_each_answer(count: Callable[[Window], float | None]) -> Callable[[Window], float | None]:
+    def one(window: Window) -> float | None:
+        counted, answered = count(window), window.good + window.probes
+        return None if counted is None or not answered else counted / answered
+
+    return one
+
+
+def _demand_us(role: str) -> Callable[[Window], float | None]:
+    def one(window: Window) -> float | None:
+        used = window.roles.get(role)
+        return None if used is None or not window.goodput_rps else used.cpu_cores / window.goodput_rps * 1e6
+
+    return one
+
+
+def modelled(
+    windows: Sequence[Window], setup: Setup, settings: Mapping[str, str], goodput_rps: float
+) -> Modelled | None:
+    """What a closed network predicts from what the windows counted. None where nothing was counted, or the network is too large
+    to be solved. windows: the good ones of a cell. setup: what its settings allow. settings: effective ones. goodput_rps: what
+    was measured."""
+    found = calibrated(windows)
+    if found is None:
+        return None
+    counted = max((w.db_connections_max for w in windows if w.db_connections_max), default=None)
+    pool = setup.pool if setup.pool is None or counted is None else min(setup.pool, counted)
+    try:
+        limited = replace(setup, pool=pool, distance_ms=found.distance_ms)
+        predicted, off, reasons = beside(found, found, limited, settings, goodput_rps)
+    except ValueError:
+        return None
+    # A connection that lives for one request is rarely seen; its thread is known.
+    seen = counted if pool is None and setup.threads is None else pool
+    limits = [n for n in (seen, setup.threads, setup.admitted) if n is not None]
+    return Modelled(
+        round_trips=found.round_trips,
+        usable_connections=min(limits) if limits and found.round_trips else None,
+        distance_ms=found.distance_ms,
+        predicted=predicted,
+        off=off or 0.0,
+        likely=reasons,
+    )
+
 
 LEAST = 2
 """Good starts of a cell; one that has fewer after the last block is made once more."""
@@ -125,7 +321,7 @@ class Explain(Study[Explained]):
         rates = every[GOODPUT].place if GOODPUT in every else {}
         a, b = self.request.variants
         return Explained(
-            estimates=list(estimates(cells, every)),
+            estimates=list(cell_estimates(cells, every)),
             contrasts=[gap(self.legs, every[metric], self.asked.blocks, metric) for metric in explained],
             a=a.label,
             b=b.label,

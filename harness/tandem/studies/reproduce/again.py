@@ -6,7 +6,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine.replay import of_rows
 from tandem.record.request import Request
 from tandem.studies.reproduce.experiment import pick, plan_named
-from tandem.studies.reproduce.files import scaled
+from tandem.studies.reproduce.rows import scaled
 from tandem.studies.reproduce.study import Reproduce, ReproduceOptions, request_for
 
 

@@ -21,8 +21,7 @@ from tandem.studies.reproduce.experiment import (
     read_all,
     read_claims,
 )
-from tandem.studies.reproduce.files import check_space, counts_files, scaled
-from tandem.studies.reproduce.rows import ExperimentRows
+from tandem.studies.reproduce.rows import ExperimentRows, check_space, counts_files, scaled
 from tandem.studies.reproduce.study import Reproduce, request_for
 from tandem.wording import lasts
 

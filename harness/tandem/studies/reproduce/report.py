@@ -13,8 +13,7 @@ from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.report.parts import machine, spent
 from tandem.report.table import Column, figure, table
-from tandem.studies.reproduce.claims import Word, verdict
-from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFound
+from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFound, Word, verdict
 from tandem.wording import limited_by, number, ratio_with_interval
 
 FIRST, FURTHER = 2, 3

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
-from tandem.engine.deciding import INTERVAL_LEAST, warn_of_too_few
-from tandem.engine.study import Options, Study, silent
+from tandem.engine.study import INTERVAL_LEAST, Options, Study, silent, warn_of_too_few
 from tandem.errors import UsageError
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded
@@ -15,8 +14,7 @@ from tandem.record.trial import Trial, TrialSpec
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Reproduced, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, plan_named
-from tandem.studies.reproduce.files import scaled
-from tandem.studies.reproduce.rows import ExperimentRows
+from tandem.studies.reproduce.rows import ExperimentRows, scaled
 from tandem.studies.reproduce.trials import row_trials
 
 

@@ -7,10 +7,9 @@ from tandem.analysis.curves import loss_in_scatters
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.engine.context import contexts
-from tandem.engine.deciding import warn_of_too_few
 from tandem.engine.findings import together
 from tandem.engine.grid import SETTINGS, Grid, placed, waiting
-from tandem.engine.study import Options
+from tandem.engine.study import Options, warn_of_too_few
 from tandem.errors import UsageError
 from tandem.facts.estimate import OfVariant, of_variants
 from tandem.record.conclusion import Coordinates

@@ -22,8 +22,7 @@ from harness_samples import finding, good_window, quiet_roles, role
 
 from tandem.analysis.histogram import encode
 from tandem.catalog.catalog import Catalog
-from tandem.engine.conclude import conclude
-from tandem.engine.run import run
+from tandem.engine.run import conclude, run
 from tandem.engine.stand_ins import is_look
 from tandem.facts.metric import GOODPUT
 from tandem.judge import bottleneck

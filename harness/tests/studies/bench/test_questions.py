@@ -1,4 +1,4 @@
-"""tandem.studies.bench.questions: the conditions, and what their windows say of the three questions."""
+"""tandem.studies.bench.study: the conditions, and what their windows say of the three questions."""
 
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Resource, Verdict, Window
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.bench.conditions import APP_BOUND, CONDITIONS, CONNECTIONS, COST, WAITING
-from tandem.studies.bench.questions import Questions
 from tandem.studies.bench.questions_report import application_bound
+from tandem.studies.bench.study import Questions
 
 NAMES = ("rust-async", "python-sync")
 ASKED = request(*NAMES, study="questions", plan="smoke")

@@ -14,8 +14,8 @@ from harness_samples import finding
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.conclude import conclude
 from tandem.engine.estimate import Overheads, estimate_s, overheads_of
+from tandem.engine.run import conclude
 from tandem.engine.stand_ins import is_look
 from tandem.errors import TandemError, UsageError
 from tandem.record.result import Result

@@ -25,7 +25,7 @@ from tandem.record.window import Role, Times, Verdict, Window
 from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare import conclusions, report
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
-from tandem.studies.compare.pictures import name_ends
+from tandem.studies.compare.report import name_ends
 
 DUET, SATURATED = "duet_cpu_us_per_request", "saturated_cpu_us_per_request"
 GOLDEN = Path(__file__).with_name("report.txt")

@@ -30,8 +30,7 @@ import tandem.commands.main  # noqa: F401 (it adds the commands)
 from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import app, read_variant
-from tandem.engine.conclude import conclude
-from tandem.engine.run import run
+from tandem.engine.run import conclude, run
 from tandem.errors import TandemError, UsageError
 from tandem.facts.metric import GOODPUT
 from tandem.record.request import Request, Variant
@@ -40,13 +39,11 @@ from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
 from tandem.report.markdown import pictures_in
 from tandem.selftest.explaining import leg
-from tandem.studies.explain.command import as_published, told
+from tandem.studies.explain.command import as_published, read_preset, told
 from tandem.studies.explain.conclusions import PROGRAMS, Cell, Explained, Explanation, FactorShare
 from tandem.studies.explain.conditions import taken_out
 from tandem.studies.explain.design import ExplainOptions, offer, parse_factors
-from tandem.studies.explain.pictures import FILE
-from tandem.studies.explain.preset import read_preset
-from tandem.studies.explain.report import report, sentence
+from tandem.studies.explain.report import FILE, report, sentence
 from tandem.studies.explain.shares import explanation, fitted
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder

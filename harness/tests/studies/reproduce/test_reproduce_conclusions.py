@@ -27,8 +27,16 @@ from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import curves
 from tandem.report.markdown import of_result
-from tandem.studies.reproduce.claims import Says, adjusted, implied, ratio, size, verdict
-from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced
+from tandem.studies.reproduce.conclusions import (
+    JudgedClaim,
+    Reproduced,
+    Says,
+    adjusted,
+    implied,
+    ratio,
+    size,
+    verdict,
+)
 from tandem.studies.reproduce.report import judged, judgement, report
 from tandem.wording import ratio_with_interval
 

@@ -31,7 +31,7 @@ from tandem.report.markdown import of_result
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import read
-from tandem.studies.reproduce.files import scaled
+from tandem.studies.reproduce.rows import scaled
 from tandem.studies.reproduce.study import Reproduce, request_for
 
 TINY = EXPERIMENTS / "tiny-files.toml"

@@ -15,8 +15,7 @@ from tandem.errors import UsageError
 from tandem.judge.file_io import Case
 from tandem.record.trial import TrialSpec
 from tandem.studies.reproduce.experiment import PLANS, Experiment, PlanName, pick, read_all, read_claims
-from tandem.studies.reproduce.files import cases, check_space, scaled
-from tandem.studies.reproduce.rows import ExperimentRows
+from tandem.studies.reproduce.rows import ExperimentRows, cases, check_space, scaled
 
 
 @pytest.fixture

@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 import tandem.commands.main  # noqa: F401 (it adds the commands)
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import app
-from tandem.engine.conclude import conclude
 from tandem.engine.journal import Journal
-from tandem.engine.run import run
+from tandem.engine.run import conclude, run
 from tandem.engine.study import held
 from tandem.errors import TandemError, UsageError
 from tandem.lab.visit import Windows
