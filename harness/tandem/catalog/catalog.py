@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.labs import Lab
 from tandem.catalog.placement import SIZES, EnvFile, evaluate, read_env_file
@@ -67,6 +67,15 @@ STEADY_LEAST = 6
 """Seconds: two levels of three."""
 
 
+def _shows_a_level(seconds: int) -> int:
+    if 0 < seconds < STEADY_LEAST:
+        raise ValueError(
+            f"steady_buckets must be 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
+        )
+    return seconds
+
+
+SteadySeconds = Annotated[int, Field(ge=0), AfterValidator(_shows_a_level)]
 EQUAL_SHARES = (0.1, 0.3, 0.6, 0.8)
 """Of what the slowest reaches: the only ones that a plan may name, so that all records have the same metrics."""
 EQUAL_LEAST_S = 3
@@ -85,7 +94,7 @@ class Pairing(BaseModel):
     """Windows in turn within a block, of every variant that is not measured in slices."""
     window_s: Annotated[int, Field(ge=2)]
     warm_up_s: Annotated[int, Field(ge=1)]
-    steady_buckets: Annotated[int, Field(ge=0)] = 0
+    steady_buckets: SteadySeconds = 0
     """So many last seconds of the warm-up must be steady (tandem.judge.steady); 0: they are not looked at."""
     warm_up_cap_s: Annotated[int, Field(ge=0)] = 0
     """Where it is not steady yet it goes on for so long; 0: it does not."""
@@ -107,10 +116,6 @@ class Pairing(BaseModel):
     def _can_be_steady(self) -> Self:
         if 0 < self.warm_up_cap_s < self.warm_up_s:
             raise ValueError(f"warm_up_cap_s must be 0 or at least warm_up_s, which is {self.warm_up_s}")
-        if 0 < self.steady_buckets < STEADY_LEAST:
-            raise ValueError(
-                f"steady_buckets must be 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
-            )
         return self
 
     @model_validator(mode="after")
@@ -132,7 +137,7 @@ class Plan(Entry):
     warm_up_s: Annotated[int, Field(ge=1)]
     warm_up_requests_per_worker: Annotated[int, Field(ge=0)]
     warm_up_cap_s: Annotated[int, Field(ge=1)]
-    steady_buckets: Annotated[int, Field(ge=0)] = 0
+    steady_buckets: SteadySeconds = 0
     """So many last seconds of the warm-up must be steady (tandem.judge.steady); 0: they are not looked at."""
     closed_s: Annotated[int, Field(ge=2)]
     open_s: Annotated[int, Field(ge=2)]
@@ -150,10 +155,6 @@ class Plan(Entry):
     def _is_possible(self) -> Self:
         if self.warm_up_cap_s < self.warm_up_s:
             raise ValueError(f"warm_up_cap_s is below warm_up_s, which is {self.warm_up_s}")
-        if 0 < self.steady_buckets < STEADY_LEAST:
-            raise ValueError(
-                f"steady_buckets must be 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
-            )
         if min(self.closed_s, self.open_s) <= self.trim_start_s + self.trim_end_s:
             raise ValueError(
                 "trim_start_s and trim_end_s leave nothing of the shorter of closed_s and open_s"

@@ -4,11 +4,11 @@ import csv
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 from tandem.catalog.bodies import HEAD_BYTES, Sent, SentBodies, drawn
 from tandem.catalog.ranges import expand
@@ -16,26 +16,28 @@ from tandem.catalog.scenario import Body, Scenario
 from tandem.errors import UsageError
 
 
-class Answers(Protocol):
+class Answers(ABC):
     """Tells right bodies from others."""
 
+    media_type: str | None
+    """Of Content-Type; None: any."""
+
+    @abstractmethod
     def lengths(self) -> set[int]:
         """Lengths in bytes that a right answer can have."""
 
     def keys(self) -> dict[int, int]:
         """What a right answer can be about -> its length in bytes. Empty where bodies do not name themselves."""
+        return {}
 
-    @property
-    def media_type(self) -> str | None:
-        """Of Content-Type; None: any."""
-
+    @abstractmethod
     def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
         """What is wrong with a body, or None if it is right. key: the id in the request's path, where it has one. sent: what
         the request carried, or the beginning of it."""
 
 
 @dataclass(frozen=True)
-class Golden:
+class Golden(Answers):
     """Bodies that name themselves: id under `key` -> (length in bytes, SHA-256 in hexadecimal)."""
 
     bodies: dict[int, tuple[int, str]]
@@ -71,7 +73,7 @@ class Golden:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Answers):
     """One body, always the same."""
 
     body: bytes
@@ -81,15 +83,12 @@ class Exact:
     def lengths(self) -> set[int]:
         return {len(self.body)}
 
-    def keys(self) -> dict[int, int]:
-        return {}
-
     def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
         return None if body == self.body else f"{body[:60]!r} is not {self.body[:60]!r}"
 
 
 @dataclass(frozen=True)
-class Sums:
+class Sums(Answers):
     """`Sum: N` for the numbers that were sent. body: whose arrays are drawn; salt: of the study."""
 
     body: Body
@@ -115,9 +114,6 @@ class Sums:
     def lengths(self) -> set[int]:
         return {len("Sum: ") + self.digits}
 
-    def keys(self) -> dict[int, int]:
-        return {}
-
     def knows(self, sent: bytes) -> bool:
         """Whether so much was seen of it that it is one of ours."""
         return sent[:HEAD_BYTES] in self._answers
@@ -130,16 +126,13 @@ class Sums:
 
 
 @dataclass(frozen=True)
-class Created:
+class Created(Answers):
     """`{"id":N}`, N a positive number that the database gave."""
 
     media_type: str = "application/json"
 
     def lengths(self) -> set[int]:
         return set(range(len('{"id":1}'), len('{"id":2147483647}') + 1))
-
-    def keys(self) -> dict[int, int]:
-        return {}
 
     def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
         right = re.fullmatch(rb'\{"id":[1-9][0-9]{0,9}\}', body)

@@ -26,7 +26,7 @@ from tandem.record.window import Verdict
 from tandem.report.table import texts
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.registry import BELOW, read_folder
-from tandem.wording import number
+from tandem.wording import counted, number
 
 DIRECT_STUDIES = ("bench", "sweep")
 """Their variants are alone in their trials, with a closed window each."""
@@ -192,8 +192,9 @@ def sentence(sized: Sized) -> str:
     """`sync, 2 workers of 10 threads, pool 20`."""
     threads = f" of {sized.threads} threads" if sized.threads is not None else ""
     pool = f", pool {sized.pool}" if sized.pool is not None else ""
-    workers = f"{sized.workers} worker{'' if sized.workers == 1 else 's'}"
-    return f"{sized.model}, {workers}{threads}{pool}" + (", which is not enough" if sized.lacks else "")
+    return f"{sized.model}, {counted(sized.workers, 'workers')}{threads}{pool}" + (
+        ", which is not enough" if sized.lacks else ""
+    )
 
 
 def _row(sized: Sized) -> tuple[str, ...]:

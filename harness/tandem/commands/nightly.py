@@ -14,6 +14,7 @@ from tandem.cli import options as cli
 from tandem.cli.measure import begun, make, page_of, sentence, tell_places, view_for
 from tandem.cli.shared import CONDITIONS, Asked, Default, measuring
 from tandem.engine.journal import BEGUN, Begun
+from tandem.engine.study import answered
 from tandem.errors import TandemError, UsageError
 from tandem.history import files
 from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, events, judge, steps
@@ -32,7 +33,7 @@ from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.study import Compare
 from tandem.studies.nightly import report
 from tandem.studies.nightly.conclusions import points_of
-from tandem.studies.nightly.confirm import FreshBlocks, answered, event_answer
+from tandem.studies.nightly.confirm import FreshBlocks, confirmed, event_answer
 from tandem.studies.nightly.study import Nightly
 from tandem.studies.registry import read_folder
 
@@ -303,14 +304,8 @@ def _answer(confirm: Confirmation, one: JudgedSeries) -> AlarmAnswer | None:
             confirm.note(str(error))
             return None
 
-    steps = answered(one, there, lambda: datetime.now(UTC), again)
-    try:
-        pair = next(steps)
-        while True:
-            pair = steps.send(confirm.fresh_blocks(one.key, *pair))
-    except StopIteration as end:
-        found: AlarmAnswer | None = end.value
-        return found
+    steps = confirmed(one, there, lambda: datetime.now(UTC), again)
+    return answered(steps, lambda pair: confirm.fresh_blocks(one.key, *pair))
 
 
 def _after_events(confirm: Confirmation, folder: Path, measured: str) -> list[EventAnswer]:
@@ -325,7 +320,7 @@ def _after_events(confirm: Confirmation, folder: Path, measured: str) -> list[Ev
     found = []
     for one in doubted(night, until, history.answers):
         answer = known.get(one.key) or _after(confirm, one)
-        files.keep_event(folder, answer)
+        files.keep_answer(folder, answer)
         found.append(answer)
     return found
 

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from tandem.engine.study import Study, Windows, generators_of
+from tandem.engine.study import Study, Windows, generators_of, passed_on
 from tandem.load.generator import OHA
 from tandem.load.vegeta import VEGETA
 from tandem.record.store import file_name
@@ -27,12 +27,7 @@ def sent(study: Study[Any], windows: Windows, block: int) -> Windows:
     """The windows of one warm start, those that oha cannot make as vegeta makes them: open loops whose arrivals are drawn, and
     mixes. All variants of a block have one seed."""
     mixes = mixed(study)
-    try:
-        spec = next(windows)
-        while True:
-            spec = windows.send((yield _sent(study, spec, mixes, block)))
-    except StopIteration:
-        return
+    return passed_on(windows, lambda spec: _sent(study, spec, mixes, block))
 
 
 def _sent(study: Study[Any], spec: WindowSpec, mixes: set[str], block: int) -> WindowSpec:

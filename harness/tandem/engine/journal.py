@@ -4,7 +4,6 @@ A kill at any moment loses the running trial at most: a file is complete or not 
 """
 
 import shutil
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -147,8 +146,3 @@ class Journal:
     def give_to(self, owner: Path) -> None:
         """Makes the owner of a path the owner of all files here."""
         give(self.folder, owner)
-
-
-def told(trials: Sequence[Trial]) -> str:
-    """What is there already, for people."""
-    return f"{len(trials)} trial{'s' if len(trials) != 1 else ''} already measured"

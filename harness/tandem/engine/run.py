@@ -14,8 +14,8 @@ from tandem.engine.arriving import sent
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
-from tandem.engine.journal import Journal, told
-from tandem.engine.study import Study, Windows, in_order
+from tandem.engine.journal import Journal
+from tandem.engine.study import Study, Windows, in_order, passed_on
 from tandem.errors import TandemError
 from tandem.facts.estimate import estimates
 from tandem.judge.on_wire import stated
@@ -29,7 +29,7 @@ from tandem.record.window import Finding, Verdict
 from tandem.report import curves
 from tandem.report.markdown import pictures_in
 from tandem.report.picture import svg
-from tandem.wording import lasts
+from tandem.wording import counted, lasts
 
 
 def conclude(study: Study[Any], trials: Sequence[Trial], baselines: Baselines) -> Concluded[Any]:
@@ -117,7 +117,9 @@ def run[C: Conclusions](
     if resume:
         journal = Journal.resume(session.results, request)
         study = kind(session.catalog, journal.request)
-        view.note(f"continuing {journal.folder.name}: {told(journal.trials())}")
+        view.note(
+            f"continuing {journal.folder.name}: {counted(len(journal.trials()), 'trials')} already measured"
+        )
     else:
         journal = Journal.begin(session.results, request)
     study.tell = view.note
@@ -218,7 +220,7 @@ def _maker[C: Conclusions](
             if stand_ins.is_look(spec)
             else sent(study, study.windows(spec), spec.block)
         )
-        made = lab.visit(spec, _shown(windows, view), journal.fresh_raw(spec))
+        made = lab.visit(spec, passed_on(windows, made=view.measured), journal.fresh_raw(spec))
         for label, start in made.starts.items():
             start.implementation = programs.get(label)
         journal.save(made)
@@ -227,19 +229,6 @@ def _maker[C: Conclusions](
         return made
 
     return make
-
-
-def _shown(windows: Windows, view: View) -> Windows:
-    """The windows of a warm start, each shown as it was made. A figure has six digits from the start, so a study decides as it
-    would when it is told them again."""
-    try:
-        wanted = next(windows)
-        while True:
-            made = yield wanted
-            view.measured(made)
-            wanted = windows.send(made)
-    except StopIteration:
-        return
 
 
 def _title(spec: TrialSpec) -> str:

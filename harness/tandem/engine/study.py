@@ -1,7 +1,7 @@
 """What a command adds to the engine: which trials it wants, and what it concludes from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue, ValidationError
@@ -15,7 +15,7 @@ from tandem.lab.visit import Windows as Windows
 from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 
 
 class Options(Part):
@@ -100,6 +100,35 @@ class Study[C: Conclusions](ABC):
     @abstractmethod
     def report(cls, result: Result[C]) -> RenderableType:
         """What a person reads: tables, sentences, and pictures (tandem.report.picture), which only pages show."""
+
+
+def passed_on[R](
+    windows: Generator[WindowSpec, WindowRecord, R],
+    changed: Callable[[WindowSpec], WindowSpec] = lambda window: window,
+    made: Callable[[WindowRecord], None] = lambda record: None,
+) -> Generator[WindowSpec, WindowRecord, R]:
+    """The windows of a generator, each changed before it is made. made: sees each record before the generator does; a figure has six
+    digits from the start, so a study decides as it would when it is told them again."""
+    try:
+        wanted = next(windows)
+        while True:
+            record = yield changed(wanted)
+            made(record)
+            wanted = windows.send(record)
+    except StopIteration as end:
+        found: R = end.value
+        return found
+
+
+def answered[Q, A, R](questions: Generator[Q, A, R], answer: Callable[[Q], A]) -> R:
+    """What a generator returns once all that it asks for was answered."""
+    try:
+        asked = next(questions)
+        while True:
+            asked = questions.send(answer(asked))
+    except StopIteration as end:
+        found: R = end.value
+        return found
 
 
 def in_order(windows: Iterable[WindowSpec]) -> Windows:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from tandem.analysis.ceilings import Made
 from tandem.analysis.cost import (
@@ -293,18 +294,13 @@ def contrast(
 ) -> Contrast:
     """The ratio of two variants in a metric, where the first stands."""
     variant, coordinates = of.variant.position
-    return Contrast(
-        metric=name,
-        of=variant,
-        to=to.variant.asked,
-        coordinates=coordinates,
-        ratio=found.ratio,
-        interval=found.interval,
-        n=found.n,
-        sd_ln=found.sd_ln,
-        word=word,
-        not_ranked=not_ranked,
-    )
+    at = {"of": variant, "to": to.variant.asked, "coordinates": coordinates}
+    return of_ratio(found, metric=name, **at, word=word, not_ranked=not_ranked)
+
+
+def of_ratio(found: Ratio, **fields: Any) -> Contrast:
+    """A ratio as a contrast. fields: the further ones."""
+    return Contrast(ratio=found.ratio, interval=found.interval, n=found.n, sd_ln=found.sd_ln, **fields)
 
 
 def _why(name: str, first: OfVariant, own: OfVariant, not_ranked: Mapping[str, str]) -> str | None:

@@ -7,7 +7,7 @@ from statistics import fmean
 from tandem.analysis.ceilings import Made
 from tandem.analysis.cost import APP, AT, at
 from tandem.analysis.ratios import Decision, Ratio
-from tandem.facts.estimate import AT_EQUAL_RATE, AT_FULL_LOAD, TOGETHER, Read
+from tandem.facts.estimate import AT_EQUAL_RATE, AT_FULL_LOAD, TOGETHER, Read, of_ratio
 from tandem.facts.fact import IN_SLICES, Fact, by_label, facts
 from tandem.record.conclusion import Contrast
 from tandem.record.trial import Trial
@@ -74,14 +74,11 @@ def _by_round(found: Iterable[Fact], read: Read) -> dict[Made, dict[int, tuple[f
 
 def contrast(metric: str, of: str, to: str, found: Ratio, said: Decision | None = None) -> Contrast:
     """A ratio as a contrast, with what may be said of it."""
-    return Contrast(
+    return of_ratio(
+        found,
         metric=metric,
         of=of,
         to=to,
-        ratio=found.ratio,
-        interval=found.interval,
-        n=found.n,
-        sd_ln=found.sd_ln,
         p=said.p_adjusted if said else found.p_t,
         p_alone=found.p_t,
         p_sign_flip=found.p_sign_flip,

@@ -93,9 +93,9 @@ def append(folder: Path, night: Night) -> Night:
     return night
 
 
-def keep_answer(folder: Path, answer: AlarmAnswer) -> None:
-    """Keeps the answer to an alarm. Raises TandemError where it cannot be written."""
-    _keep(folder / ANSWERS, answer.id, answer)
+def keep_answer(folder: Path, answer: AlarmAnswer | EventAnswer) -> None:
+    """Keeps the answer to an alarm or to an event. Raises TandemError where it cannot be written."""
+    _keep(folder / (ANSWERS if isinstance(answer, AlarmAnswer) else EVENTS), answer.id, answer)
 
 
 def freeze(folder: Path, frozen: Frozen) -> None:
@@ -108,11 +108,6 @@ def freeze_stack(folder: Path, stack: FrozenStack) -> None:
     # Two machines may freeze in the same second, and their histories may be merged.
     tags = "-".join(one.tag[:6] for one in stack.images.values())
     _keep(folder / STACKS, f"{stack.frozen_at:%Y%m%dT%H%M%SZ}-{tags}", stack)
-
-
-def keep_event(folder: Path, answer: EventAnswer) -> None:
-    """Keeps the answer to an event. Raises TandemError where it cannot be written."""
-    _keep(folder / EVENTS, answer.id, answer)
 
 
 def _keep(place: Path, name: str, model: BaseModel) -> None:

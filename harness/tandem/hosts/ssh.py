@@ -105,10 +105,6 @@ class Connection:
         """Lets connections to `local` reach `remote`, as its sshd sees it: a path of a socket, or address:port. Raises TandemError."""
         self._ask("forward", "-L", f"{local}:{remote}")
 
-    def cancel(self, local: str, remote: str) -> None:
-        """Ends a forward. Raises TandemError."""
-        self._ask("cancel", "-L", f"{local}:{remote}")
-
     @property
     def open(self) -> bool:
         """Whether the connection is open, as far as ssh has noticed."""

@@ -74,6 +74,12 @@ def names(x: Spec, y: Spec, where: str, dy: int = -12, field: str = "variant") -
     return mark("text", encoding, where, align="right", dy=dy, fontSize=12, fontWeight=600, lineBreak="\n")
 
 
+def named_lines(rows: Sequence[Spec], x: Spec, y: Spec, line: str) -> Spec:
+    """A line for each variant with its name at its last point. rows: with `_line`, which is `line`, and `_last`."""
+    of = lines(x, y, choice("_line", {line: SOLID}), spread=False, size=20)
+    return {"data": {"values": rows}, "height": 260, "layer": [*of, names(x, y, "datum._last")]}
+
+
 def facets(field: str, layers: list[Spec], height: int = 130, **more: Any) -> Spec:
     """A panel for each value of a field, one below the other. more: of the field."""
     header = {"orient": "top", "labelAnchor": "start", "labelFontWeight": 600, "title": None}

@@ -149,6 +149,6 @@ def test_answers_are_kept(tmp_path: Path) -> None:
         id="e", series=given.series, night="1", what=["kernel a -> b"], answered_at=FIRST, level=0.0, scatter=0.01, ratio=None,
         moved=None, result="r", command="just compare",
     )  # fmt: skip
-    files.keep_event(tmp_path, event)
+    files.keep_answer(tmp_path, event)
     found = files.read(tmp_path)
     assert (found.answers, found.events) == ([given], [event])

@@ -300,18 +300,6 @@ def replayed(start: Warm, trial: Trial) -> WarmStart:
     raise AssertionError("a start ends where it is told to")
 
 
-def concluded(plan: Generator[list[TrialSpec], list[Trial], Course], trials: Iterable[Trial]) -> Course:
-    """What a course comes to whose trials were all made."""
-    made = {trial.spec.key: trial for trial in trials}
-    try:
-        block = next(plan)
-        while True:
-            block = plan.send([made[spec.key] for spec in block])
-    except StopIteration as end:
-        found: Course = end.value
-        return found
-
-
 def _unfit(trial: Trial, record: WindowRecord, follows: str) -> TandemError:
     return TandemError(
         f"the trial {trial.spec.name} cannot be used: its window {record.spec.name} was measured at {_rate(record.spec)}, but now"

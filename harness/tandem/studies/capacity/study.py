@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
-from tandem.engine.study import Options, Study, Windows, warn_of_too_few
+from tandem.engine.study import Options, Study, Windows, answered, passed_on, warn_of_too_few
 from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
@@ -21,8 +21,6 @@ from tandem.studies.capacity.course import (
     SEARCH,
     Terms,
     Warm,
-    WarmStart,
-    concluded,
     course,
     further,
     search,
@@ -98,16 +96,12 @@ class Capacity(Study[CapacityFound]):
 
     def _told(self, start: Warm) -> Warm:
         """A warm start, whose windows are told as they are made."""
-        try:
-            wanted = next(start)
-            while True:
-                record = yield wanted
-                if said := self._came_to(record):
-                    self.tell(f"  {said}")
-                wanted = start.send(record)
-        except StopIteration as end:
-            found: WarmStart = end.value
-            return found
+
+        def tell(record: WindowRecord) -> None:
+            if said := self._came_to(record):
+                self.tell(f"  {said}")
+
+        return passed_on(start, made=tell)
 
     def _came_to(self, record: WindowRecord) -> str | None:
         """What one window came to."""
@@ -144,7 +138,8 @@ class Capacity(Study[CapacityFound]):
     # ---- what follows ----
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CapacityFound]:
-        made = concluded(course(self.terms), trials)
+        known = {trial.spec.key: trial for trial in trials}
+        made = answered(course(self.terms), lambda block: [known[spec.key] for spec in block])
         state, verdict = made.search.search, made.ended.verdict if made.ended else Verdict.OK
         found = CapacityFound(
             slo=self.terms.slo,

@@ -23,6 +23,11 @@ from tandem.studies.compare.conclusions import METRICS, Compared, unlike
 SAME_RATE = 0.95
 """A rate that is no further below its pair's own is the pair's own: both starts of the baseline, and whole requests a second,
 set it."""
+TOLD = (
+    *("cpu_vendor", "cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping"),
+    *("smt", "governor", "hypervisor", "kernel"),
+)
+"""What a host's record and a session call the same."""
 CACHES = "cpu_cache_"
 """What the keys of a host's caches begin with: `cpu_cache_l2_bytes`."""
 
@@ -34,13 +39,11 @@ def machine_of(environment: Environment) -> SessionMachine:
     def text(key: str) -> str | None:
         return None if host.get(key) is None else str(host[key])
 
-    cpus, cgroups = host.get("cpus"), host.get("cgroup_version")
+    def number(key: str) -> int | None:
+        return None if (found := host.get(key)) is None else int(found)
+
     return SessionMachine(
-        cpu_vendor=text("cpu_vendor"),
-        cpu_model=text("cpu_model"),
-        cpu_family=text("cpu_family"),
-        cpu_model_number=text("cpu_model_number"),
-        cpu_stepping=text("cpu_stepping"),
+        **{key: text(key) for key in TOLD},
         microcode=text("cpu_microcode"),
         caches_bytes={
             key.removeprefix(CACHES).removesuffix("_bytes"): int(size)
@@ -50,12 +53,8 @@ def machine_of(environment: Environment) -> SessionMachine:
             and key != CACHES + "bytes"
             and size is not None
         },
-        cpus=int(cpus) if cpus is not None else None,
-        smt=text("smt"),
-        governor=text("governor"),
-        hypervisor=text("hypervisor"),
-        kernel=text("kernel"),
-        cgroup_version=int(cgroups) if cgroups is not None else None,
+        cpus=number("cpus"),
+        cgroup_version=number("cgroup_version"),
         engine=environment.versions.get("docker"),
     )
 

@@ -67,7 +67,7 @@ def event_answer(one: Doubted, found: FreshBlocks, now: datetime) -> EventAnswer
     )
 
 
-def answered(
+def confirmed(
     one: JudgedSeries,
     there: Sequence[Program],
     now: Callable[[], datetime],

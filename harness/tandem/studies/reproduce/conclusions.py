@@ -17,6 +17,7 @@ from tandem.analysis.ratios import (
     compare,
     t_interval,
 )
+from tandem.facts.estimate import of_ratio
 from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.part import Number, Part
 from tandem.record.result import Concluded, Conclusions, Described, Publication
@@ -262,15 +263,12 @@ def claims_found(
         )
         of, to = rows[claim.of].described, rows[claim.to].described
         alike = of.coordinates == to.coordinates
-        contrast = Contrast(
+        contrast = of_ratio(
+            found,
             metric=claim.figure,
             of=of.asked if alike else claim.of,
             to=to.asked if alike else claim.to,
             coordinates=of.coordinates if alike else {},
-            ratio=found.ratio,
-            interval=found.interval,
-            n=found.n,
-            sd_ln=found.sd_ln,
             p=p,
             word=word,
             family="claims",

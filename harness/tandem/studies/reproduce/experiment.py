@@ -245,17 +245,6 @@ def published_ratio(experiment: Experiment, claim: Claim) -> float | None:
     return None if of is None or to is None else of / to
 
 
-def laid_over(above: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
-    """Two tables as one, nested ones as well."""
-    merged = dict(below)
-    for key, value in above.items():
-        under = below.get(key)
-        merged[key] = (
-            laid_over(value, under) if isinstance(value, dict) and isinstance(under, dict) else value
-        )
-    return merged
-
-
 def parse[T: BaseModel](where: str, table: dict[str, Any], into: type[T]) -> T:
     """A table in its own type. Raises UsageError with the key."""
     try:

@@ -15,9 +15,10 @@ from tandem.lab.case import db_pool_usable, handler_threads
 from tandem.load.generator import OHA, Load
 from tandem.load.generators import GENERATORS
 from tandem.record.request import Variant
+from tandem.record.shared import laid_over
 from tandem.record.store import file_name
 from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
-from tandem.studies.reproduce.experiment import Experiment, ExperimentRow, PlanName, laid_over, parse
+from tandem.studies.reproduce.experiment import Experiment, ExperimentRow, PlanName, parse
 from tandem.studies.reproduce.windows import SILENT, RowWindow, patience_s, waiting_ceilings
 
 WARM_UP_LEAST_S = 1
@@ -110,9 +111,9 @@ class ExperimentRows:
     # ---- what a row is ----
 
     def _ask(self, row: ExperimentRow) -> None:
-        table = laid_over(row.variant, {"label": "", **self.experiment.variant})
+        table = laid_over({"label": "", **self.experiment.variant}, row.variant)
         variant = parse("variant", table, Variant)
-        own = parse("window", laid_over(row.window, self.experiment.window), RowWindow)
+        own = parse("window", laid_over(self.experiment.window, row.window), RowWindow)
         self._asked.append(ReadRow(row, variant.model_copy(update={"placement": self._placement()}), own))
 
     def _know(self, row: ExperimentRow) -> None:

@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.chart import HUES, SOLID, Spec, choice, lines, names, quantity
+from tandem.report.chart import HUES, named_lines, quantity
 from tandem.report.parts import ending
 from tandem.report.picture import Picture
 from tandem.report.table import Column, table
@@ -75,7 +75,7 @@ def headline(found: Soaked) -> str:
 
 def pictures(found: Soaked) -> list[Picture]:
     """Memory and p99 over the minutes."""
-    drawn = []
+    drawn, minutes = [], quantity("minute", "minutes under load")
     for name, field, title, axis in (
         ("memory", "memory_mib", "Memory over time", "memory, MiB"),
         ("tail", "p99_ms", "The slow requests over time", "p99 of the response time, ms"),
@@ -84,7 +84,14 @@ def pictures(found: Soaked) -> list[Picture]:
         if rows:
             says = f"{axis[0].upper()}{axis[1:]} in each window of a long run at one rate, one fresh start of each variant. A window"
             says += " that the host disturbed has no p99."
-            drawn.append(Picture(name=name, title=title, says=says, spec=_spec(rows, field, axis)))
+            drawn.append(
+                Picture(
+                    name=name,
+                    title=title,
+                    says=says,
+                    spec=named_lines(rows, minutes, quantity(field, axis), "run"),
+                )
+            )
     return drawn
 
 
@@ -99,12 +106,3 @@ def _rows(found: Soaked, field: str) -> list[dict[str, Any]]:
         hue = HUES[place % len(HUES)]
         out += [{**row, "hue": hue, "_line": "run", "_last": row is own[-1]} for row in own]
     return out
-
-
-def _spec(rows: list[dict[str, Any]], field: str, axis: str) -> Spec:
-    x, y = quantity("minute", "minutes under load"), quantity(field, axis)
-    layers = [
-        *lines(x, y, choice("_line", {"run": SOLID}), spread=False, size=20),
-        names(x, y, "datum._last"),
-    ]
-    return {"data": {"values": rows}, "height": 260, "layer": layers}

@@ -6,7 +6,7 @@ from rich.text import Text
 from tandem.facts.metric import MEMORY_REST, metric
 from tandem.record.conclusion import Position
 from tandem.record.result import Result
-from tandem.report.chart import HUES, SOLID, Spec, choice, lines, names, quantity
+from tandem.report.chart import HUES, named_lines, quantity
 from tandem.report.parts import ending
 from tandem.report.picture import Picture
 from tandem.report.table import Column, figure, ratio_to, table
@@ -68,13 +68,5 @@ def pictures(found: Started) -> list[Picture]:
     says = "Answers of each second of full load right after a fresh start, as a share of the rate at the end, mean over the starts."
     says += " A compiler that works while the program runs shows here. It says nothing about which of them answers more."
     title = "From a cold start to the full rate"
-    return [Picture(name="start", title=title, says=says, spec=_spec(rows))] if rows else []
-
-
-def _spec(rows: list[dict[str, object]]) -> Spec:
     x, y = quantity("second", "seconds of full load"), quantity("percent", "% of the final rate")
-    layers = [
-        *lines(x, y, choice("_line", {"rate": SOLID}), spread=False, size=20),
-        names(x, y, "datum._last"),
-    ]
-    return {"data": {"values": rows}, "height": 260, "layer": layers}
+    return [Picture("start", title, says, named_lines(rows, x, y, "rate"))] if rows else []

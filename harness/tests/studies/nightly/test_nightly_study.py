@@ -32,7 +32,7 @@ from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
 from tandem.studies.nightly.conclusions import beside, points_of
-from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as, event_answer
+from tandem.studies.nightly.confirm import FreshBlocks, confirmed, differs_as, event_answer
 from tandem.studies.nightly.report import answer_text, creep_text, event_text
 from tandem.studies.nightly.study import Nightly
 
@@ -297,7 +297,7 @@ def play(
     void: bool = False,
 ) -> tuple[AlarmAnswer | None, list[str]]:
     """The answer, and which images were compared. slow: in how many ways an image is slower, each by 2 %."""
-    steps, compared = answered(one, there, lambda: NOW, again), list[str]()
+    steps, compared = confirmed(one, there, lambda: NOW, again), list[str]()
     try:
         old, new = next(steps)
         while True:

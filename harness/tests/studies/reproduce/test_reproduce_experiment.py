@@ -11,7 +11,6 @@ from tandem.errors import UsageError
 from tandem.studies.reproduce.experiment import (
     CORE_STARTS,
     WIDE_STARTS,
-    laid_over,
     pick,
     published_ratio,
     read,
@@ -119,16 +118,6 @@ def test_wide_is_every_row_as_briefly_as_smoke() -> None:
     found = experiment()
     assert found.measured("wide") == found.measured("full")
     assert found.plan("wide") == found.plan("smoke").model_copy(update={"starts": WIDE_STARTS})
-
-
-def test_a_row_is_laid_over_what_all_have() -> None:
-    common = {"scenario": "work", "settings": {"WORKERS": "1", "THREADS": "4"}}
-    row = {"implementation": "node", "settings": {"THREADS": "2"}}
-    assert laid_over(row, common) == {
-        "implementation": "node",
-        "scenario": "work",
-        "settings": {"WORKERS": "1", "THREADS": "2"},
-    }
 
 
 def test_the_digest_is_of_what_is_measured() -> None:
