@@ -33,58 +33,57 @@ MEMORY = "memory"
 type Settings = tuple[tuple[str, str], ...]
 
 
+class Side(NamedTuple):
+    """A program of a statement."""
+
+    implementation: str
+    version: int
+    settings: Settings
+    """All that it ran with, so that a default which changes makes another statement. Where nobody knows them, those that were
+    chosen: such a side is equal to none whose settings are known."""
+
+
 class Key(NamedTuple):
     """What two contrasts must have in common to be two draws of one statement. Images are no part of it: they are built anew
     everywhere."""
 
     metric: str
-    of: str
-    to: str
+    of: Side
+    to: Side
     scenario: str
     scenario_version: int
     topology: str
     placement: str
-    db_rtt_ms: int | None
-    arrivals: str | None
-    of_version: int
-    to_version: int
-    of_settings: Settings
-    """All that it ran with, so that a default which changes makes another statement. Where nobody knows them, those that were
-    chosen: such a key is equal to none whose settings are known."""
-    to_settings: Settings
+    db_rtt_ms: int | None = None
+    arrivals: str | None = None
     cgroup_version: int | None = None
     """Null for all metrics but those of memory."""
 
     @property
     def turned(self) -> "Key":
         """The key of the reciprocal ratio."""
-        return self._replace(
-            of=self.to,
-            to=self.of,
-            of_version=self.to_version,
-            to_version=self.of_version,
-            of_settings=self.to_settings,
-            to_settings=self.of_settings,
-        )
+        return self._replace(of=self.to, to=self.of)
 
 
 def key_of(record: SessionRecord, contrast: Contrast) -> Key:
     """The statement that a contrast is a draw of."""
-    of, to = record.programs[contrast.of], record.programs[contrast.to]
+
+    def side(label: str) -> Side:
+        ran = record.programs[label]
+        return Side(
+            ran.implementation, ran.version, _sorted(ran.settings if ran.effective is None else ran.effective)
+        )
+
     return Key(
         metric=contrast.metric,
-        of=of.implementation,
-        to=to.implementation,
+        of=side(contrast.of),
+        to=side(contrast.to),
         scenario=record.scenario,
         scenario_version=record.scenario_version,
         topology=record.topology,
         placement=record.placement,
         db_rtt_ms=record.db_rtt_ms,
         arrivals=record.arrivals,
-        of_version=of.version,
-        to_version=to.version,
-        of_settings=_sorted(of.settings if of.effective is None else of.effective),
-        to_settings=_sorted(to.settings if to.effective is None else to.effective),
         cgroup_version=record.machine.cgroup_version if MEMORY in contrast.metric else None,
     )
 
@@ -178,21 +177,13 @@ def key_now(
     """The key of two implementations with their defaults, in their present versions. scenario, topology: those of the main
     statements where none is given. Raises UsageError for a name that there is not."""
     asked = catalog.pick("scenario", scenario or statements.scenario, catalog.scenarios)
-    return Key(
-        metric=metric,
-        of=of,
-        to=to,
-        scenario=scenario or statements.scenario,
-        scenario_version=asked.version,
-        topology=topology or statements.topology,
-        placement=statements.placement,
-        db_rtt_ms=None,
-        arrivals=None,
-        of_version=catalog.implementation(of).version,
-        to_version=catalog.implementation(to).version,
-        of_settings=_sorted(defaults_now(catalog, of, statements.placement)),
-        to_settings=_sorted(defaults_now(catalog, to, statements.placement)),
-    )
+
+    def side(name: str) -> Side:
+        now = defaults_now(catalog, name, statements.placement)
+        return Side(name, catalog.implementation(name).version, _sorted(now))
+
+    where = asked.name, asked.version, topology or statements.topology, statements.placement
+    return Key(metric, side(of), side(to), *where)
 
 
 def keys_now(statements: Statements, catalog: Catalog, metrics: Collection[str]) -> list[Key]:
@@ -301,10 +292,6 @@ def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
     return found
 
 
-DATED = ("scenario_version", "of_version", "to_version", "of_settings", "to_settings")
-"""The parts of a key that differ from day to day, where the same is asked for."""
-
-
 def newest(sessions: Sequence[SessionRecord], key: Key) -> list[Draw]:
     """The draws of a statement in order of time. Where no session has it with today's versions and defaults, those of before."""
     return draws(sessions, key) or of_before(sessions, key)
@@ -333,24 +320,26 @@ def _of_any_day(sessions: Iterable[SessionRecord], key: Key) -> Iterator[Draw]:
             of, to = record.programs[contrast.of], record.programs[contrast.to]
             if of.settings or to.settings:
                 continue
-            draw = Draw(record, contrast if of.implementation == key.of else turned(contrast))
-            if draw.key._replace(**{part: getattr(key, part) for part in DATED}) == key:
+            draw = Draw(record, contrast if of.implementation == key.of.implementation else turned(contrast))
+            same = {name: getattr(key, name) for name in ("scenario_version", "of", "to")}
+            if _names(draw.key) == _names(key) and draw.key._replace(**same) == key:
                 yield draw
 
 
+def _names(key: Key) -> tuple[str, str]:
+    return key.of.implementation, key.to.implementation
+
+
 def _apart(own: Key, key: Key) -> Iterator[str]:
-    versions = (
-        (own.scenario, own.scenario_version, key.scenario_version),
-        (own.of, own.of_version, key.of_version),
-        (own.to, own.to_version, key.to_version),
+    if own.scenario_version != key.scenario_version:
+        yield f"{own.scenario} version {own.scenario_version}"
+    sides = (own.of, key.of), (own.to, key.to)
+    yield from (
+        f"{had.implementation} version {had.version}" for had, now in sides if had.version != now.version
     )
-    yield from (f"{name} version {had}" for name, had, now in versions if had != now)
-    for name, had, now in (
-        (own.of, own.of_settings, key.of_settings),
-        (own.to, own.to_settings, key.to_settings),
-    ):
-        if had != now:
-            yield f"{name} with {' and '.join(unlike(had, dict(now)))}"
+    for had, now in sides:
+        if had.settings != now.settings:
+            yield f"{had.implementation} with {' and '.join(unlike(had.settings, dict(now.settings)))}"
 
 
 def turned(contrast: Contrast) -> Contrast:

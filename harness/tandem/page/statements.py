@@ -9,7 +9,7 @@ from tandem.facts.statement import (
     Draw,
     Key,
     Known,
-    Settings,
+    Side,
     Statements,
     defaults_now,
     every_statement,
@@ -69,22 +69,21 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
 
 def _title(key: Key, catalog: Catalog) -> str:
     name = metric_told(key.metric)
-    of = _variant(key.of, key.of_settings, key.placement, catalog)
-    to = _variant(key.to, key.to_settings, key.placement, catalog)
+    of, to = (_variant(side, key.placement, catalog) for side in (key.of, key.to))
     return f"{name[0].upper()}{name[1:]}: {of} by {to}"
 
 
-def _variant(implementation: str, settings: Settings, placement: str, catalog: Catalog) -> str:
-    known = implementation in catalog.implementations
-    now = defaults_now(catalog, implementation, placement) if known else {}
-    other = ",".join(unlike(settings, now))
-    return f"{implementation}:{other}" if other else implementation
+def _variant(side: Side, placement: str, catalog: Catalog) -> str:
+    name = side.implementation
+    now = defaults_now(catalog, name, placement) if name in catalog.implementations else {}
+    other = ",".join(unlike(side.settings, now))
+    return f"{name}:{other}" if other else name
 
 
 def _sentence(key: Key, known: Known) -> str:
     """Sentence with the ratio, where the next session is expected, and the basis."""
     name = metric_told(key.metric)
-    begin = f"{name[0].upper()}{name[1:]} of {key.of} is {times(known.ratio)} that of {key.to}"
+    begin = f"{name[0].upper()}{name[1:]} of {key.of.implementation} is {times(known.ratio)} that of {key.to.implementation}"
     if known.expected is not None:
         begin += f"; in {known.next_one} it is expected within {expected_range(known)}"
     return f"{begin} ({basis_told(known)})."

@@ -74,14 +74,15 @@ def known_lines(
     where = "" if scenario == "recipes" else f" --scenario {scenario}"
     lines: list[RenderableType] = [Text("known from sessions", style="bold")]
     for name in implementations:
-        own = [key if key.of == name else key.turned for key in keys if name in (key.of, key.to)]
+        sided = [key if key.of.implementation == name else key.turned for key in keys]
+        own = [key for key in sided if key.of.implementation == name]
         found = [(key, draws(sessions, key)) for key in own]
         if not found:
             other = next(one for one in counterparts if one != name)
             lines.append(Text(f"{name}: no session has it on {scenario} yet"))
         else:
             most, _ = max(found, key=lambda one: len(one[1]))
-            other = most.to
+            other = most.to.implementation
             lines += [
                 Text(
                     f"{metric_told(key.metric)}, {name} by {other}, {scenario}, {key.topology}, {key.placement}:"
@@ -97,12 +98,11 @@ def known_lines(
 def _is_present(key: Key, scenario: str, catalog: Catalog) -> bool:
     """Say whether a contrast is of this scenario, with both sides at their defaults and their present version."""
     programs = catalog.implementations
-    sides = (key.of, key.of_version, key.of_settings), (key.to, key.to_version, key.to_settings)
     return (key.scenario, key.scenario_version) == (scenario, catalog.scenarios[scenario].version) and all(
         name in programs
         and version == programs[name].version
         and defaults_now(catalog, name, key.placement).items() <= dict(settings).items()
-        for name, version, settings in sides
+        for name, version, settings in (key.of, key.to)
     )
 
 
@@ -113,7 +113,7 @@ def statements_table(statements: Statements, sessions: Sequence[SessionRecord], 
     rows = list[tuple[str, ...]]()
     for key in keys:
         found = known(draws(sessions, key))
-        names = f"{key.of} by {key.to}", metric_told(key.metric)
+        names = f"{key.of.implementation} by {key.to.implementation}", metric_told(key.metric)
         apart = [f"apart: {number} of {what}" for what, number in kept_apart(sessions, key).items()]
         if found is None:
             rows.append((*names, "–", "–", "\n".join(["no session", *apart]), ""))
