@@ -8,8 +8,8 @@ from tandem.record.selftest import FILE as LATEST
 from tandem.record.selftest import Outcome, Selftest
 from tandem.report.markdown import table
 from tandem.selftest import registry
-from tandem.selftest.progress import FILE as WEEKLY
-from tandem.selftest.progress import Progress
+from tandem.selftest.session import FILE as WEEKLY
+from tandem.selftest.session import Progress
 
 FOLDER, LONG = "results/reference-selftest", 100
 """Characters of what was measured; more of them would fill a table."""

@@ -9,7 +9,7 @@ from tandem.cli.measure import tell, view_for
 from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app, print_json
 from tandem.errors import UsageError
 from tandem.record import selftest as result
-from tandem.selftest import progress, session
+from tandem.selftest import session
 
 
 @app.command()
@@ -38,10 +38,10 @@ def selftest(
         found = session.run(ROOT, RESULTS, view, only or [], full, resume)
         if not only:  # a part of the checks proves a part: it must not stand for the whole
             result.save(found, RESULTS)
-            progress.forget(RESULTS)
+            session.forget(RESULTS)
     finally:
         view.close()
-        for file in (RESULTS / result.FILE, RESULTS / progress.FILE):
+        for file in (RESULTS / result.FILE, RESULTS / session.FILE):
             if file.exists():
                 os.chown(file, ROOT.stat().st_uid, ROOT.stat().st_gid)
     if as_json:

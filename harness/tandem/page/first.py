@@ -8,6 +8,7 @@ from typing import Any
 
 from tandem.analysis.cost import TOTAL
 from tandem.catalog.catalog import Catalog
+from tandem.history.files import History
 from tandem.page import nights
 from tandem.page.answers import answer, bars
 from tandem.page.data import PageData, PageRow
@@ -118,7 +119,7 @@ class FirstPage:
         self._lines.append(_headline_row(header))
         self.older += 1
 
-    def add_nights(self, found: nights.Nights) -> None:
+    def add_nights(self, found: History) -> None:
         """The nightly histories."""
         if rows := nights.rows(found):
             self.data.sets["history"] = rows

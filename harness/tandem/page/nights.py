@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.analysis import change
 from tandem.facts.metric import metric
 from tandem.history import files
 from tandem.history.judged import NightlySeries, begin, events, series_of, shared_limit
-from tandem.history.night import AlarmAnswer, Night, SeriesKey
+from tandem.history.night import SeriesKey
 from tandem.page.data import PageRow
 from tandem.page.read import BELOW, NotShown
 
@@ -22,18 +21,8 @@ RATIO, CUSUM = "ratio to the frozen image", "sums (CUSUM), in units of the noise
 """The panels, which stand in the order of their names."""
 
 
-@dataclass
-class Nights:
-    """What the histories in some folders hold."""
-
-    nights: list[Night] = field(default_factory=list)
-    """In order of time."""
-    answers: list[AlarmAnswer] = field(default_factory=list)
-    broken: list[NotShown] = field(default_factory=list)
-
-
-def read_nights(folders: Iterable[Path], root: Path) -> Nights:
-    """All machines' together. A file that cannot be read is named."""
+def read_nights(folders: Iterable[Path], root: Path) -> tuple[files.History, list[NotShown]]:
+    """All machines' nights and answers together, and the files that cannot be read."""
     machines = {
         place.parent.resolve()
         for folder in folders
@@ -41,16 +30,16 @@ def read_nights(folders: Iterable[Path], root: Path) -> Nights:
         for kind in (files.NIGHTS, files.ANSWERS)
         for place in folder.glob(f"{at}/{kind}".removeprefix("/"))
     }
-    found = Nights()
+    found, broken = files.History(), list[NotShown]()
     for machine in sorted(machines):
         history = files.read(machine)
         found.nights += history.nights
         found.answers += history.answers
         for file, why in history.broken.items():
             name = (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
-            found.broken.append(NotShown(name, f"cannot be read: {why}"[:300]))
+            broken.append(NotShown(name, f"cannot be read: {why}"[:300]))
     found.nights.sort(key=lambda night: (night.started_at, night.id))
-    return found
+    return found, broken
 
 
 def slug(machine: str) -> str:
@@ -58,7 +47,7 @@ def slug(machine: str) -> str:
     return f"nightly {machine}"
 
 
-def conditions(found: Nights) -> dict[str, str]:
+def conditions(found: files.History) -> dict[str, str]:
     """Slug -> what a picture of it has to say."""
     out = {}
     for machine in dict.fromkeys(night.machine for night in found.nights):
@@ -71,7 +60,7 @@ def conditions(found: Nights) -> dict[str, str]:
     return out
 
 
-def rows(found: Nights) -> list[PageRow]:
+def rows(found: files.History) -> list[PageRow]:
     """Of each night the ratio to the frozen image and to the one that was frozen first, the frozen image's own, and from the
     night on in which it is judged both sums. A night in which something new came under the programs says what."""
     every, came = series_of(found.nights), events(found.nights)

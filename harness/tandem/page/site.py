@@ -156,10 +156,10 @@ def build(
             progress(f"{number:,} of {len(headers):,} results")
     for header in headers[RUNS_MOST:]:
         first.add_older(header)
-    history = nights.read_nights(folders, root)
+    history, unread = nights.read_nights(folders, root)
     first.add_nights(history)
     sessions, damaged = read_sessions(root / "results")
-    broken += [*history.broken, *(NotShown("session", reason) for reason in damaged)]
+    broken += [*unread, *(NotShown("session", reason) for reason in damaged)]
     stated = statements.section(sessions, read_statements(root), catalog)
     values = first.values(stated, claims, broken)
     site.write("index.html", "index.html", first.data, **values)

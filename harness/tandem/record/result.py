@@ -136,6 +136,11 @@ class Conclusions(Part):
         """A metric of a variant; None: it was not estimated."""
         return found_at((one for one in self.estimates if one.metric == metric), position)
 
+    def mean_of(self, metric: str, position: Position) -> float | None:
+        """The mean of a metric of a variant; None: it was not estimated, or has none."""
+        found = self.estimate_of(metric, position)
+        return None if found is None else found.mean
+
     def contrast_of(self, metric: str, position: Position) -> Contrast | None:
         """A variant by the one that it is compared with; None: it is not."""
         return next(

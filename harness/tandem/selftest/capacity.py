@@ -138,6 +138,4 @@ def interval_of_the_capacity() -> Outcome:
     ).judged(share, naive)
 
 
-def checks() -> list[Callable[[], Outcome]]:
-    """The checks of this module."""
-    return [known_limit, interval_of_the_capacity]
+CHECKS = (known_limit, interval_of_the_capacity)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import scipy
@@ -181,12 +182,10 @@ def exact_sums() -> Outcome:
     )
 
 
-def checks() -> list[Callable[[], Outcome]]:
-    """The checks of this module."""
-    return [
-        lambda: coverage("additive"),
-        lambda: coverage("minimum"),
-        null_factor,
-        shuffled_labels,
-        exact_sums,
-    ]
+CHECKS = (
+    partial(coverage, "additive"),
+    partial(coverage, "minimum"),
+    null_factor,
+    shuffled_labels,
+    exact_sums,
+)

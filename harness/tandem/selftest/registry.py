@@ -25,7 +25,7 @@ from tandem.selftest.stage import Stage
 OnStage = Callable[[Stage], list[Outcome]]
 
 UNIT: list[ModuleType] = [units_, statistics, capacity, explaining]
-"""Modules with `checks() -> list[Callable[[], Outcome]]`: no containers, a few seconds in all."""
+"""Modules with `CHECKS`, each of which returns an Outcome: no containers, a few seconds in all."""
 
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
@@ -54,7 +54,7 @@ WEEKLY: dict[str, OnStage] = {
 
 def units() -> list[Callable[[], Outcome]]:
     """The checks of the unit class."""
-    return [check for module in UNIT for check in module.checks()]
+    return [check for module in UNIT for check in module.CHECKS]
 
 
 def names() -> list[str]:

@@ -6,18 +6,68 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from pydantic import Field
 from rich.table import Table
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.errors import TandemError, unknown
+from tandem.errors import TandemError, UsageError, unknown
 from tandem.hosts import HERE
 from tandem.lab.live import View
 from tandem.lab.sources import git
+from tandem.record.part import Part
 from tandem.record.selftest import Kind, Outcome, Selftest, good, harness_source
-from tandem.selftest import progress, registry
-from tandem.selftest.progress import Progress
+from tandem.record.store import write_atomically
+from tandem.selftest import registry
 from tandem.selftest.stage import Stage, oha_version
+
+FILE = "selftest-progress.json"
+
+
+class Progress(Part):
+    """selftest-progress.json"""
+
+    source: str
+    """Hash of the harness's own source: outcomes of another one prove nothing about this one."""
+    full: bool
+    started_at: datetime
+    spent_s: float = 0.0
+    oha_version: str | None = None
+    done: dict[str, list[Outcome]] = Field(default_factory=dict)
+    """Group -> its outcomes, in the order in which they were made."""
+
+
+def begun(results: Path, fresh: Progress, resume: bool) -> Progress:
+    """The fresh progress, or with `resume` the kept one of the same harness and class. Raises UsageError if there is none."""
+    if not resume:
+        return fresh
+    try:
+        kept = Progress.model_validate_json((results / FILE).read_text())
+    except FileNotFoundError:
+        raise UsageError("there is no unfinished self-test: start one without --resume") from None
+    except (ValueError, OSError) as error:
+        raise UsageError(
+            f"{results / FILE} cannot be read: {error}. Start again, without --resume."
+        ) from None
+    if kept.source != fresh.source:
+        raise UsageError(
+            "the harness has changed since the self-test was started: start again, without --resume"
+        )
+    if kept.full != fresh.full:
+        was = "with" if kept.full else "without"
+        raise UsageError(f"the unfinished self-test was started {was} --full: continue it the same way")
+    return kept
+
+
+def keep(progress: Progress, results: Path) -> None:
+    """Raises TandemError if it cannot be written."""
+    results.mkdir(parents=True, exist_ok=True)
+    write_atomically(results / FILE, progress.model_dump_json(indent=1) + "\n")
+
+
+def forget(results: Path) -> None:
+    """Removes the file, once the whole is kept."""
+    (results / FILE).unlink(missing_ok=True)
 
 
 def could_not(name: str, error: Exception) -> Outcome:
@@ -48,7 +98,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
     """Runs the checks; without `only`, each group is kept once it is done, and `resume` goes on after those. Raises
     UsageError for unknown names and where nothing can go on, TandemError where the stack does not come up."""
     groups, source = chosen(only, full), harness_source(root)
-    made = progress.begin(results, Progress(source=source, full=full, started_at=datetime.now(UTC)), resume)
+    made = begun(results, Progress(source=source, full=full, started_at=datetime.now(UTC)), resume)
     spent_s, began = made.spent_s, time.monotonic()
     if made.done:
         view.note(f"continuing after {', '.join(made.done)}")
@@ -64,7 +114,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         made.done[name] = found
         made.spent_s = spent_s + time.monotonic() - began
         if not only:
-            progress.save(made, results)
+            keep(made, results)
 
     left = [name for name in groups if name not in made.done]
     if "unit" in left:

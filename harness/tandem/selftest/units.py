@@ -1,7 +1,5 @@
 """Checks by simulation alone, with the shipped code: they run with the unit tests, in a second or two."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tandem.engine.blocks import complete_blocks
@@ -10,7 +8,7 @@ from tandem.load.rows import Floats, Rows, open_loop
 from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.models import Pause, SimulatedLoad, evenly_spaced_mean, lindley, paced
-from tandem.selftest.series import position_p
+from tandem.selftest.statistics import position_p
 
 RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
 FEW = 10
@@ -114,6 +112,4 @@ def blocks() -> Outcome:
     ).judged(position_p(found), position_p([runs] * number))
 
 
-def checks() -> list[Callable[[], Outcome]]:
-    """The checks of this module."""
-    return [server_stall, generator_stop, queueing, blocks]
+CHECKS = (server_stall, generator_stop, queueing, blocks)

@@ -1,6 +1,7 @@
 """tandem.catalog.scenario and tandem.catalog.golden: requests and right answers of every kind."""
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,14 @@ def test_a_mix_that_cannot_be(root: Path, tmp_path: Path, mix: str, told: str) -
     (folder / "m.toml").write_text(f'stresses = "x"\nconnections = 5\n[mix]\n{mix}\n')
     with pytest.raises(UsageError, match=told):
         _ = Catalog(tmp_path).scenarios
+
+
+# ---- contract/broken knows the public data by heart ----
+
+
+def test_the_liar_knows_every_body_of_the_public_data(root: Path) -> None:
+    known = runpy.run_path(str(root / "contract/broken/src/beforehand.py"))["recipe"]
+    golden = read_golden(root / "contract/golden/recipes.tsv")
+    for key in golden.bodies:
+        body = json.dumps(known(key), ensure_ascii=False, separators=(",", ":")).encode()
+        assert golden.difference(body, key) is None

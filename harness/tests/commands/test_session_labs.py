@@ -12,7 +12,7 @@ from harness_sessions import MILAN, NOON, XEON, session
 
 from tandem.catalog.catalog import Catalog
 from tandem.commands import session as command
-from tandem.commands import session_labs
+from tandem.commands import session as session_labs
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import append, name_of
 

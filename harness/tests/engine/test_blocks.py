@@ -1,14 +1,33 @@
 """tandem.engine.blocks: the schedule, what becomes of void blocks, which attempt counts. tandem.engine.findings."""
 
-import pytest
-from harness_engine import made_trial, trial, trial_spec, void_window
-from harness_samples import finding, good_window
+from typing import Any
 
+import pytest
+from harness_engine import (
+    FakeFloor,
+    made_trial,
+    request,
+    result_of,
+    trial,
+    trial_spec,
+    void_window,
+    window_spec,
+)
+from harness_samples import finding, good_window, host, tap
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.arriving import mixed, needed, sent
 from tandem.engine.blocks import Blocks, complete_blocks, counting, in_blocks, rounds_of_blocks
-from tandem.engine.findings import not_counted, warnings, why
+from tandem.engine.findings import compared, host_seen, made_again, not_counted, warnings, why
 from tandem.engine.run import drive
-from tandem.record.trial import Start, Trial, TrialSpec
+from tandem.engine.study import Study, in_order
+from tandem.record.host import Hiccup, HostSeen
+from tandem.record.request import Conditions
+from tandem.record.result import Concluded, Conclusions
+from tandem.record.trial import Arrivals, Start, Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict
+from tandem.report.parts import checked, host_told
+from tandem.studies.registry import STUDIES
 
 BLOCKS = [[trial_spec(f"{block}-{name}", name, block=block) for name in "ab"] for block in (1, 2, 3)]
 
@@ -134,3 +153,143 @@ def test_warnings_are_told_once() -> None:
         ("few", "2-b: text"),
     ]
     assert unclean.findings[0].text == "killed", "the trials keep their own"
+
+
+# ---- which generator sends a window, and when its requests are due ----
+
+
+POISSON = Arrivals(process="poisson")
+
+
+def study(real: Catalog, arrivals: Arrivals | None = None, scenario: str = "recipes") -> Study[Any]:
+    asked = request(study="bench", scenario=scenario)
+    under: Conditions = asked.conditions.model_copy(update={"arrivals": arrivals})
+    return STUDIES["bench"](real, asked.model_copy(update={"conditions": under}))
+
+
+def windows(of: Study[Any], block: int = 1) -> list[WindowSpec]:
+    """The windows of its first start, as they are sent."""
+    spec = of.outline()[0][0]
+    return list(sent(of, in_order(spec.windows), block))
+
+
+def test_evenly_spaced_windows_stay_with_oha(real: Catalog) -> None:
+    of = study(real)
+    assert (needed(of), mixed(of)) == ({"oha"}, set())
+    assert windows(of) == of.outline()[0][0].windows
+
+
+def test_drawn_arrivals_are_vegetas(real: Catalog) -> None:
+    of = study(real, POISSON)
+    closed, opened = windows(of)
+    assert (closed.generator, closed.arrivals) == ("oha", None)
+    assert opened.generator == "vegeta"
+    assert opened.arrivals is not None
+    assert opened.arrivals.process == "poisson"
+    assert needed(of) == {"oha", "vegeta"}
+
+
+def test_both_windows_of_a_mix_are_vegetas(real: Catalog) -> None:
+    of = study(real, scenario="mixed")
+    assert [one.generator for one in windows(of)] == ["vegeta", "vegeta"]
+    assert [one.arrivals.process for one in windows(of) if one.arrivals] == ["paced", "paced"]
+    assert mixed(of) == {one.label for one in of.variants}
+
+
+def test_all_variants_of_a_block_are_asked_at_the_same_instants(real: Catalog) -> None:
+    of = study(real, POISSON)
+    spec = WindowSpec(name="equal-60-a", variants=["a"], seconds=5, load="open", trim_start_s=0, trim_end_s=0)
+    other = spec.model_copy(update={"name": "equal-60-b", "variants": ["b"]})
+    third = spec.model_copy(update={"name": "equal-80-a"})
+    first, same, another = (one.arrivals for one in sent(of, in_order([spec, other, third]), 1))
+    assert first == same != another
+    [later] = sent(of, in_order([spec]), 2)
+    assert later.arrivals != first
+
+
+@pytest.mark.parametrize("name", ["vegeta", "wrk"])
+def test_a_window_that_names_its_generator_keeps_it(real: Catalog, name: str) -> None:
+    spec = WindowSpec(
+        name="x", variants=["a"], seconds=5, load="open", generator=name, trim_start_s=0, trim_end_s=0
+    )
+    assert list(sent(study(real, POISSON), in_order([spec]), 1)) == [spec]
+
+
+# ---- what of each variant was compared, and how often it was started again ----
+
+
+def made(*labels: str, again: bool = False) -> Trial:
+    spec = trial_spec("1-x", *labels)
+    floor = FakeFloor(lambda spec, window: good_window(window.load, tap=tap(100), requests=1000))
+    return floor.visit(spec.again() if again else spec)
+
+
+def test_each_variant_has_its_own_count() -> None:
+    trials = [made("one"), made("one", again=True), made("one", "two")]
+    assert made_again(trials) == {"one": 1}
+    # Two windows in a visit alone, two of each in the other.
+    assert compared(trials) == {
+        "one": "600 of 6,000 answers compared for 0.60 s of CPU",
+        "two": "200 of 2,000 answers compared for 0.20 s of CPU",
+    }
+    plain = [FakeFloor(lambda spec, window: good_window(window.load, tap=None)).visit(trial_spec())]
+    assert (compared(plain), made_again(plain)) == ({}, {}), "the control"
+
+
+def test_both_are_told_below_the_tables() -> None:
+    found = Concluded(verdict=Verdict.OK, conclusions=Conclusions())
+    told = {"one": "600 of 6,000 answers compared"}
+    lines = [
+        text.plain for text in checked(result_of(request(), found, compared=told, made_again={"one": 2}))
+    ]
+    assert lines == [
+        "read on the wire: one 600 of 6,000 answers compared",
+        "starts repeated because the host disturbed their block: one 2",
+    ]
+    assert checked(result_of(request(), found)) == []
+
+
+# ---- what watched the host ----
+
+
+def on(**changes: Any) -> Trial:
+    """A visit on a host that tells this."""
+    floor = FakeFloor(lambda spec, window: good_window(window.load, host=host(**changes)))
+    return floor.visit(trial_spec("1-x", "one"))
+
+
+def test_what_the_windows_say_of_the_host() -> None:
+    meter = Hiccup(realtime=False, cpu_cores=0.01, samples=10, p999_ms=None, max_ms=1.0)
+    seen = host_seen([on(softirq_share=0.03, hiccup=meter), on(softirq_share=0.05, hiccup=meter)])
+    assert seen is not None
+    assert seen.softirq_share == {"one": (0.03, 0.05)}
+    assert list(seen.cannot_judge) == ["hiccups"]
+    quiet = host_seen([on()])
+    assert quiet is not None
+    assert quiet.cannot_judge == {}, "the control"
+    assert host_seen([]) is None
+
+
+def test_seconds_that_variants_share_are_nobodys_interrupts() -> None:
+    floor = FakeFloor(lambda spec, window: good_window(window.load))
+    windows = [window_spec("duet", "one", "two", load="open")]
+    seen = host_seen([floor.visit(trial_spec("1-pair", "one", "two", windows=windows))])
+    assert seen is not None
+    assert seen.softirq_share == {}
+
+
+def test_gates_that_cannot_judge_are_told_on_every_report() -> None:
+    found = Concluded(verdict=Verdict.OK, conclusions=Conclusions())
+    why = {"hiccups": "the meter is not real-time", "steal": "the host does not tell"}
+    seen = HostSeen(gates=6, cannot_judge=why, softirq_share={"one": (0.03, 0.0512), "two": (0.04, 0.04)})
+    lines = [
+        "softirq time, of all CPUs, by window: one 3.0 to 5.1 %; two 4.0 %",
+        "2 of 6 host gates cannot judge here: hiccups (the meter is not real-time), steal (the host does not tell)",
+    ]
+    made = result_of(request(), found, host=seen)
+    assert host_told(made) == lines
+    assert [text.plain for text in checked(made)] == lines
+    assert host_told(result_of(request(), found)) == [], "a result of before they were kept"
+    many = {f"v{number}": (0.01 * number, 0.02 * number) for number in range(1, 8)}
+    told = result_of(request(), found, host=HostSeen(gates=6, cannot_judge={}, softirq_share=many))
+    assert host_told(told) == ["softirq time, of all CPUs, by window: all variants 1.0 to 14.0 %"]

@@ -9,7 +9,7 @@ from harness_places import FIXTURES
 
 from tandem.analysis.ratios import Floats
 from tandem.judge.steady import AUTOCORRELATION, steady
-from tandem.selftest.series import shape, simulated
+from tandem.selftest.statistics import shape, simulated
 
 SPAN = np.arange(30)
 

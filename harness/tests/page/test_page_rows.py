@@ -1,7 +1,10 @@
 """tandem.page.rows: what a request costs, by role, as the picture shows it."""
 
+import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
+import altair
 import pytest
 from harness_places import ROOT
 
@@ -9,10 +12,12 @@ from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.cost import ROLES as CHARGED
 from tandem.catalog.catalog import Catalog
 from tandem.facts.estimate import CLASS
-from tandem.page.data import PageRow
+from tandem.page.data import PageRow, Texts, columns, script
 from tandem.page.lines import kinds, lines
+from tandem.page.plots import PLOTS, specs_of
 from tandem.page.read import Run, find, read
 from tandem.page.rows import ROLES, loads, roles, sweep
+from tandem.page.site import bundle
 
 
 def run_of(folder: str) -> Run:
@@ -74,3 +79,43 @@ def test_a_class_of_a_mix_is_no_line_and_arrivals_are_a_condition() -> None:
     found = lines(run, kinds(Catalog(ROOT)))
     assert [one.label for one in found] == [one.label for one in run.result.request.variants]
     assert all("Poisson arrivals" in one.condition for one in found)
+
+
+# ---- what stands in the document is JSON, and the pictures are Vega-Lite ----
+
+
+def test_columns_hold_every_text_once() -> None:
+    texts = Texts()
+    found = columns([{"a": "x", "n": 1.23456}, {"a": "x", "n": None}, {"a": "y", "n": float("nan")}], texts)
+    assert texts.all == ["x", "y"]
+    assert found == {"length": 3, "names": ["a", "n"], "t": {"a": [0, 0, 1]}, "n": {"n": [1.235, None, None]}}
+
+
+def test_nothing_in_the_data_ends_its_element() -> None:
+    evil: dict[str, Any] = {"name": "</script><!--<script>\u2028 & more"}
+    text = script(evil)
+    assert "<" not in text
+    assert ">" not in text
+    assert "\u2028" not in text
+    assert json.loads(text) == evil
+
+
+def test_the_bundle_does_not_end_its_element() -> None:
+    assert len(bundle()) > 500_000
+    assert "</script" not in bundle()
+    assert "import(" not in bundle()[:2000]
+
+
+SPECS = specs_of(["hero", *(plot.name for plot in PLOTS)])
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_picture_is_valid_vega_lite(name: str) -> None:
+    spec = {**SPECS[name], "data": {"values": [{"hue": "#000"}]}}
+    altair.Chart.from_dict(spec, validate=True)
+
+
+def test_an_invalid_picture_is_found() -> None:
+    spec = {**SPECS["forest"], "data": {"values": []}, "layer": [{"mark": {"type": "barr"}}]}
+    with pytest.raises(Exception, match="barr"):
+        altair.Chart.from_dict(spec, validate=True)

@@ -9,7 +9,7 @@ from harness_engine import Quiet
 
 from tandem.errors import UsageError
 from tandem.record.selftest import Outcome, Selftest
-from tandem.selftest import progress, registry, session
+from tandem.selftest import registry, session
 
 
 class FakeStage:
@@ -67,7 +67,7 @@ def test_what_is_done_is_not_made_again(root: Path, tmp_path: Path, made: list[s
     again = run(root, tmp_path, resume=True)
     assert made[5:] == []
     assert again.outcomes == found.outcomes
-    progress.forget(tmp_path)
+    session.forget(tmp_path)
     with pytest.raises(UsageError, match="no unfinished self-test"):
         run(root, tmp_path, resume=True)
 
@@ -82,7 +82,7 @@ def test_without_resume_everything_is_made_anew(root: Path, tmp_path: Path, made
 def test_a_part_leaves_no_progress(root: Path, tmp_path: Path, made: list[str]) -> None:
     run(root, tmp_path, "unit", "first")
     assert made == ["unit", "first"]
-    assert not (tmp_path / progress.FILE).exists()
+    assert not (tmp_path / session.FILE).exists()
 
 
 def test_another_harness_or_class_cannot_go_on(
@@ -95,7 +95,7 @@ def test_another_harness_or_class_cannot_go_on(
     monkeypatch.setattr(session, "harness_source", lambda _: "another")
     with pytest.raises(UsageError, match="harness has changed"):
         run(root, tmp_path, resume=True)
-    (tmp_path / progress.FILE).write_text("{")
+    (tmp_path / session.FILE).write_text("{")
     with pytest.raises(UsageError, match="cannot be read"):
         run(root, tmp_path, resume=True)
     assert made == ["unit", "first", "ctrl-c"]

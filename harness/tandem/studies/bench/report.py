@@ -1,5 +1,6 @@
 """The tables of a bench. Pure: a result in, renderables out."""
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -7,15 +8,17 @@ from rich.text import Text
 
 from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
-from tandem.facts.metric import GOODPUT, MEMORY, MEMORY_PER_CONNECTION, MEMORY_REST
+from tandem.facts.metric import GOODPUT, LATENCY_BOUND, MEMORY, MEMORY_PER_CONNECTION, MEMORY_REST
+from tandem.judge.bottleneck import nearest
 from tandem.record.conclusion import Position
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.classes import classes
-from tandem.report.parts import STYLES, conditions_line, settings
+from tandem.report.parts import STYLES, conditions_line, findings, settings, spent
 from tandem.report.table import Column, Table, figure, figure_with_range, ratio_to, table
 from tandem.studies.bench.conclusions import Benched
+from tandem.studies.bench.conditions import APP_BOUND, CONDITIONS, CONNECTIONS, COST, WAITING, Condition
 from tandem.wording import limited_by, number
 
 COST_NOTE = (
@@ -47,27 +50,19 @@ def by_cost(found: Benched, positions: Sequence[Position]) -> list[Position]:
     """The cheapest over all roles first; behind them those without a cost, in their order."""
 
     def key(position: Position) -> float:
-        ratio, cost = found.contrast_of(TOTAL, position), found.estimate_of(TOTAL, position)
+        ratio = found.contrast_of(TOTAL, position)
         if ratio is not None and ratio.ratio is not None:
             return ratio.ratio
-        first = found.estimate_of(TOTAL, positions[0])
-        if cost is None or cost.mean is None:
-            return float("inf")
-        return cost.mean / first.mean if first is not None and first.mean else 1.0
+        cost, first = (found.mean_of(TOTAL, at) for at in (position, positions[0]))
+        return math.inf if cost is None else cost / first if first else 1.0
 
     return sorted(positions, key=key)
 
 
 def memory(found: Benched, position: Position, between: str = " / ") -> str:
     """MiB at rest and under load."""
-    peak = found.estimate_of(MEMORY, position)
-    return f"{figure_mean(found, MEMORY_REST, position)}{between}{number(peak.mean if peak else None)}"
-
-
-def figure_mean(found: Benched, metric: str, position: Position) -> str:
-    """An estimate without its interval."""
-    one = found.estimate_of(metric, position)
-    return number(one.mean if one else None)
+    rest, peak = (number(found.mean_of(metric, position)) for metric in (MEMORY_REST, MEMORY))
+    return f"{rest}{between}{peak}"
 
 
 def cost(result: Result[Benched]) -> Table:
@@ -86,7 +81,9 @@ def cost(result: Result[Benched]) -> Table:
         Column("application\ncore-s/million", lambda position: figure(found, APP, position)),
         Column(by, lambda position: ratio_to(found, APP, position, first)[0]),
         Column("memory MiB\nrest / load", lambda position: memory(found, position)),
-        Column("KiB per\nconnection", lambda position: figure_mean(found, MEMORY_PER_CONNECTION, position)),
+        Column(
+            "KiB per\nconnection", lambda position: number(found.mean_of(MEMORY_PER_CONNECTION, position))
+        ),
     )
 
 
@@ -117,7 +114,7 @@ def rates(result: Result[Benched]) -> Table:
         Column("", word, text=True),
         Column("limited by", limits, text=True),
         *map(time, ("p50", "p90", "p99")),
-        Column("at\n1/s", lambda position: figure_mean(found, "offered_rps", position)),
+        Column("at\n1/s", lambda position: number(found.mean_of("offered_rps", position))),
     )
 
 
@@ -187,4 +184,102 @@ def report(result: Result[Benched]) -> RenderableType:
         *told,
         *parts.findings(result),
         parts.spent(result),
+    )
+
+
+QUESTIONS_NOTE = (
+    "1, cost: core-seconds per million requests of application, PgBouncer, database and HAProxy together, and the application's own"
+    " part; memory at rest, under load, and what each connection adds. 2, rate: directly against PostgreSQL with a pool of 4, to make the"
+    " application the limit; not ranked where its windows do not show that. 3, waiting: the share of connections / (round"
+    f" trips × idle round trip) reached with {CONNECTIONS} clients, and the memory per waiting request. Ratios are"
+    " geometric means over the blocks with their 95 % interval."
+)
+OF_THE_APPLICATION = {"app-cpu", "app-thread"}
+
+
+def application_bound(found: Benched, position: Position) -> bool:
+    """Whether the shares of its windows show that the application was the limit, and nothing else as near."""
+    busy = nearest(found.context(position).resources)
+    return bool(busy) and OF_THE_APPLICATION.issuperset(one.tag for one in busy)
+
+
+def questions_table(result: Result[Benched]) -> Table:
+    """A row for each implementation, the cheapest first."""
+    found, names = result.conclusions, [variant.label for variant in result.request.variants]
+    by = f"ratio to {names[0]}"
+
+    def under(condition: Condition, name: str) -> Position:
+        return Position(name, condition.coordinates)
+
+    def ratio(metric: str, condition: Condition, word: bool = True) -> Column[str]:
+        def told(name: str) -> str:
+            found_ratio, said = ratio_to(found, metric, under(condition, name), under(condition, names[0]))
+            return f"{found_ratio} {said}".strip() if word else found_ratio
+
+        return Column(by, told)
+
+    def each_memory(name: str) -> str:
+        position = under(COST, name)
+        return f"{memory(found, position, '/')}, {number(found.mean_of(MEMORY_PER_CONNECTION, position))}"
+
+    def waiting(condition: Condition) -> Column[str]:
+        def told(name: str) -> str:
+            share = figure(found, LATENCY_BOUND, under(condition, name))
+            return share if share == number(None) else f"{share} %"
+
+        return Column(f"3: {condition.distance_ms} ms,\npool of {condition.pool}", told)
+
+    def waiting_memory(name: str) -> str:
+        known = [found.mean_of(MEMORY_PER_CONNECTION, under(one, name)) for one in WAITING]
+        return number(max((mean for mean in known if mean is not None), default=None))
+
+    ordered = by_cost(found, [under(COST, name) for name in names])
+    return table(
+        f"three questions: {conditions_line(result.request)}",
+        [position.variant for position in ordered],
+        Column("implementation", str, text=True),
+        Column("1: all roles\ncore-s/million", lambda name: figure(found, TOTAL, under(COST, name))),
+        ratio(TOTAL, COST),
+        Column("application\ncore-s/million", lambda name: figure(found, APP, under(COST, name))),
+        ratio(APP, COST, word=False),
+        Column("MiB rest/load,\nKiB/connection", each_memory),
+        Column("2: goodput\n1/s", lambda name: figure(found, GOODPUT, under(APP_BOUND, name))),
+        ratio(GOODPUT, APP_BOUND),
+        Column("limit", lambda name: found.context(under(APP_BOUND, name)).limit, text=True),
+        *map(waiting, WAITING),
+        Column("KiB per\nwaiting request", waiting_memory),
+    )
+
+
+def questions_words(result: Result[Benched]) -> list[Text]:
+    """Where the second question has no answer, what was the limit under each condition, and what was not ok."""
+    found, lines = result.conclusions, list[Text]()
+    for condition in CONDITIONS:
+        for variant in result.request.variants:
+            position, label = Position(variant.label, condition.coordinates), condition.label(variant)
+            one, context = found.estimate_of(GOODPUT, position), found.context(position)
+            if one is None:
+                continue
+            unanswered = condition is APP_BOUND and not application_bound(found, position)
+            if unanswered and one.verdict is Verdict.OK:
+                text = f"{label}: the application was not the limit ({context.limit}), so its rate does not answer question 2"
+                lines.append(Text(text, style="yellow"))
+            if context.bottleneck:
+                lines.append(Text(f"{label}: limited by {context.limit}", style="dim"))
+            lines += [Text(f"{label}: {one.verdict}: {reason}", style="red") for reason in one.reasons]
+            lines += [
+                Text(f"{label}: {each.text} [{each.code}]", style="yellow") for each in context.findings
+            ]
+    return lines
+
+
+def questions_report(result: Result[Benched]) -> RenderableType:
+    """All that a person reads."""
+    return Group(
+        questions_table(result),
+        Text(QUESTIONS_NOTE, style="dim"),
+        settings(result),
+        *questions_words(result),
+        *findings(result),
+        spent(result),
     )

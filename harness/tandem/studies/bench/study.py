@@ -13,7 +13,6 @@ from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict, Window
-from tandem.studies.bench import questions_report
 from tandem.studies.bench import report as tables
 from tandem.studies.bench.conclusions import Benched, conclude
 from tandem.studies.bench.conditions import CONDITIONS
@@ -25,7 +24,7 @@ class Questions(Grid[Benched]):
 
     name = "questions"
     kind = Benched
-    report = staticmethod(questions_report.report)
+    report = staticmethod(tables.questions_report)
 
     @property
     def _under(self) -> list[list[Variant]]:

@@ -39,8 +39,8 @@ def _variants(result: Result[Ceilings]) -> Table:
     found = result.conclusions
 
     def cost(position: Position) -> float:
-        one = found.estimate_of(AT_EQUAL_LOAD, position)
-        return one.mean if one is not None and one.mean is not None else math.inf
+        mean = found.mean_of(AT_EQUAL_LOAD, position)
+        return math.inf if mean is None else mean
 
     def limit(position: Position) -> str:
         one = found.estimate_of(GOODPUT, position)

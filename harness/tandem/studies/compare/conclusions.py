@@ -102,8 +102,7 @@ class Compared(Conclusions):
 
     def mean(self, variant: str, metric: str) -> float | None:
         """The mean of a metric; None where it was not measured, or is not published."""
-        found = self.estimate(variant, metric)
-        return found.mean if found else None
+        return self.mean_of(metric, Position(variant, {}))
 
     def contrast(self, variant: str, metric: str) -> Contrast | None:
         """A variant by the reference, or the reference's second start by its first."""

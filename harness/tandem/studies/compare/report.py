@@ -100,27 +100,20 @@ def _curve(rows: list[dict[str, Any]]) -> Spec:
     }
 
 
+DUET, SATURATED = "duet_cpu_us_per_request", "saturated_cpu_us_per_request"
+EVERY_RATE = "{}, alone at {:.0f} % of what the slowest reaches"
 COLUMNS = {
-    TOTAL: ("total CPU, alone and at full load", "µs/request"),
-    APP: ("app CPU, alone and at full load", "µs/request"),
+    **{name: (f"{metric(name).title}, alone and at full load", metric(name).unit) for name in (TOTAL, APP)},
     **{
-        at(metric, share): (
-            f"{words}, alone at {share:.0%} of what the slowest reaches".replace("%", " %"),
-            unit,
-        )
-        for metric, words, unit in (
-            (TOTAL, "total CPU", "µs/request"),
-            (APP, "app CPU", "µs/request"),
-            (P99, "response time p99", "ms"),
-        )
+        at(name, share): (EVERY_RATE.format(metric(name).title, share * 100), metric(name).unit)
+        for name in (TOTAL, APP, P99)
         for share in EQUAL_SHARES
-        if at(metric, share) in METRICS
+        if at(name, share) in METRICS
     },
-    GOODPUT: ("goodput", "1/s"),
-    "duet_cpu_us_per_request": ("app CPU, all at once and at one rate", "µs/request"),
-    "saturated_cpu_us_per_request": (
+    **{name: (metric(name).title, metric(name).unit) for name in (GOODPUT, DUET)},
+    SATURATED: (
         "app CPU, all at once at one rate, four fifths of their joint limit",
-        "µs/request",
+        metric(SATURATED).unit,
     ),
 }
 ALWAYS = (GOODPUT, APP)

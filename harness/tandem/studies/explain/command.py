@@ -15,8 +15,7 @@ from tandem.engine.run import blocks_s
 from tandem.errors import UsageError, unknown
 from tandem.hosts import HERE
 from tandem.record.request import Request
-from tandem.studies.explain.conditions import DISTANCE, taken_out
-from tandem.studies.explain.design import ExplainOptions, offer, parse_factors
+from tandem.studies.explain.design import DISTANCE, ExplainOptions, offer, parse_factors, taken_out
 from tandem.studies.explain.study import Explain
 from tandem.wording import lasts
 

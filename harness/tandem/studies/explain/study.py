@@ -24,8 +24,15 @@ from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.explain import report as tables
 from tandem.studies.explain.conclusions import EXPLAINED, Cell, Explained, Modelled
-from tandem.studies.explain.conditions import CONDITIONS, LIMITS, check_path
-from tandem.studies.explain.design import ExplainOptions, check_groups, effective, legs
+from tandem.studies.explain.design import (
+    CONDITIONS,
+    LIMITS,
+    ExplainOptions,
+    check_groups,
+    check_path,
+    effective,
+    legs,
+)
 from tandem.studies.explain.shares import CellLimits, Fitted, crossings, explanation, fitted, gap
 
 SHARED = ("generator", "generator-thread", "proxy", "faults")

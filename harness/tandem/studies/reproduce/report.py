@@ -56,8 +56,7 @@ def _ours(found: Reproduced, metric: str) -> Column[RowFound]:
 
 def _ceilings(found: Reproduced, row: RowFound) -> str:
     """Model values, with what we reached of each where it is a rate."""
-    known = found.estimate_of(GOODPUT, row.position)
-    rate = known.mean if known else None
+    rate = found.mean_of(GOODPUT, row.position)
     return ", ".join(
         f"{name} {number(value, 0 if value >= 100 else 1)}"
         + (f" ({rate / value:.0%})" if rate and value else "")

@@ -19,7 +19,7 @@ from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Resource, Verdict, Window
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.bench.conditions import APP_BOUND, CONDITIONS, CONNECTIONS, COST, WAITING
-from tandem.studies.bench.questions_report import application_bound
+from tandem.studies.bench.report import application_bound
 from tandem.studies.bench.study import Questions
 
 NAMES = ("rust-async", "python-sync")

@@ -41,8 +41,7 @@ from tandem.report.markdown import pictures_in
 from tandem.selftest.explaining import leg
 from tandem.studies.explain.command import as_published, read_preset, told
 from tandem.studies.explain.conclusions import PROGRAMS, Cell, Explained, Explanation, FactorShare
-from tandem.studies.explain.conditions import taken_out
-from tandem.studies.explain.design import ExplainOptions, offer, parse_factors
+from tandem.studies.explain.design import ExplainOptions, offer, parse_factors, taken_out
 from tandem.studies.explain.report import FILE, report, sentence
 from tandem.studies.explain.shares import explanation, fitted
 from tandem.studies.explain.study import Explain
