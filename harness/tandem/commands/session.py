@@ -57,7 +57,7 @@ from tandem.record.window import Verdict
 from tandem.report.sessions import beside_lines, statements_table
 from tandem.report.table import fitted
 from tandem.studies.compare.conclusions import METRICS
-from tandem.studies.compare.options import CompareOptions
+from tandem.studies.compare.detecting import CompareOptions
 from tandem.studies.compare.session import may_be_appended, session_of
 from tandem.studies.compare.study import Compare
 

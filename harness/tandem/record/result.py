@@ -1,16 +1,46 @@
 """The record of a study, one schema for all of them: result.json. Its trials stand beside it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, PlainSerializer
 
-from tandem.record import shared
 from tandem.record.conclusion import Contrast, Estimate, Position, found_at
 from tandem.record.host import HostSeen
 from tandem.record.part import Number, Part
 from tandem.record.request import Request, Variant
 from tandem.record.window import Finding, Verdict
+
+
+def common(alike: Sequence[Any]) -> Any:
+    """The keys that all have, each with its most frequent value."""
+    if not all(isinstance(one, dict) for one in alike):
+        return max(alike, key=alike.count)
+    keys = dict.fromkeys(key for one in alike for key in one)
+    return {key: common([one[key] for one in alike]) for key in keys if all(key in one for one in alike)}
+
+
+def difference(one: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+    """What has to be laid over `shared`, which `common` made of this and others, to get it back."""
+    out = {}
+    for key, value in one.items():
+        if key not in shared:
+            out[key] = value
+        elif value != shared[key]:
+            nested = isinstance(value, dict) and isinstance(shared[key], dict)
+            out[key] = difference(value, shared[key]) if nested else value
+    return out
+
+
+def laid_over(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """A copy of `shared` in which the values of `own` stand."""
+    out = dict(shared)
+    for key, value in own.items():
+        nested = isinstance(value, dict) and isinstance(out.get(key), dict)
+        out[key] = laid_over(out[key], value) if nested else value
+    return out
+
 
 SCHEMA_VERSION: Literal[3] = 3
 """A record of another version is refused, with the name of its file."""
@@ -55,7 +85,7 @@ def per_variant(stored: Any) -> Any:
     if not isinstance(stored, dict) or not stored.keys() or stored.keys() - {"common", "own"}:
         return stored
     Environments.model_validate(stored)
-    return {label: shared.laid_over(stored["common"] or {}, own) for label, own in stored["own"].items()}
+    return {label: laid_over(stored["common"] or {}, own) for label, own in stored["own"].items()}
 
 
 def shared_once(environments: dict[str, Environment]) -> Environments:
@@ -63,9 +93,9 @@ def shared_once(environments: dict[str, Environment]) -> Environments:
     every = {label: one.model_dump(mode="json") for label, one in environments.items()}
     if not every:
         return Environments()
-    common = shared.common([*every.values()])
-    own = {label: shared.difference(one, common) for label, one in every.items()}
-    return Environments(common=Environment.model_validate(common), own=own)
+    alike = common([*every.values()])
+    own = {label: difference(one, alike) for label, one in every.items()}
+    return Environments(common=Environment.model_validate(alike), own=own)
 
 
 class CeilingLook(Part):

@@ -10,8 +10,10 @@ from rich.measure import Measurement
 from rich.table import Table as Table
 from rich.text import Text
 
-from tandem.facts.metric import metric
-from tandem.record.conclusion import Contrast, Position
+from tandem.analysis.cost import AT
+from tandem.facts.estimate import CLASS
+from tandem.facts.metric import GOODPUT, metric, told_coordinates
+from tandem.record.conclusion import Contrast, Estimate, Position
 from tandem.record.result import Conclusions
 from tandem.report.markdown import tables_in
 from tandem.wording import number, with_interval
@@ -91,3 +93,52 @@ def ratio_to(found: Conclusions, key: str, position: Position, first: Position) 
         return ("1" if found.contrasts else number(None)), ""
     one = found.contrast_of(key, position)
     return ratio(one), (one.word or "") if one is not None else ""
+
+
+TIMES = {"p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9"}
+NOTE = (
+    "Response times in an open loop, from the moment that a request was due: median over the starts (lowest–highest). A"
+    " percentile that a class has too few requests for is left out. In the other tables the response times of a mix are those"
+    " of its first class."
+)
+
+
+def classes(found: Conclusions) -> list[RenderableType]:
+    """Rate and response times of each class, variant below variant; nothing where there was no mix."""
+    rates = [
+        one
+        for one in found.estimates
+        if CLASS in one.coordinates and one.metric.partition(AT)[0] == GOODPUT and one.mean
+    ]
+    if not rates:
+        return []
+    order = list(dict.fromkeys(one.coordinates[CLASS] for one in rates))
+    rates.sort(key=lambda one: (one.metric, order.index(one.coordinates[CLASS])))
+
+    def time(name: str) -> Column[Estimate]:
+        def told(one: Estimate) -> str:
+            key = one.metric.replace(GOODPUT, f"response_time_{name}_ms")
+            return figure_with_range(found, key, Position(one.variant, one.coordinates))
+
+        return Column(f"{TIMES[name]}\nms", told)
+
+    def place(one: Estimate) -> str:
+        others = {name: value for name, value in one.coordinates.items() if name != CLASS}
+        return ", ".join(filter(None, [one.variant, told_coordinates(others)]))
+
+    def share(one: Estimate) -> str:
+        at = one.metric.partition(AT)[2]
+        return f"{at} % of the slowest's" if at else "of its own"
+
+    return [
+        table(
+            "the classes of the mix",
+            rates,
+            Column("class", lambda one: str(one.coordinates[CLASS]), text=True, whole=True),
+            Column("implementation", place, text=True, whole=True),
+            Column("rate", share, text=True),
+            Column("right\n1/s", lambda one: number(one.mean, 1)),
+            *map(time, TIMES),
+        ),
+        Text(NOTE, style="dim"),
+    ]

@@ -21,7 +21,7 @@ from tandem.record.request import Request
 from tandem.record.selftest import Status
 from tandem.record.trial import Arrivals
 from tandem.report.parts import conditions_line
-from tandem.studies.bench.conditions import CONDITIONS
+from tandem.studies.bench.conclusions import CONDITIONS
 
 
 def test_a_name_alone_and_with_settings_and_one_named_twice() -> None:

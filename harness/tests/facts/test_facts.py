@@ -20,7 +20,7 @@ from tandem.record.request import Variant
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import ClassFigures, Finding, Role, Severity, Times, Verdict, Window
-from tandem.report import classes as report_classes
+from tandem.report import table as report_classes
 from tandem.studies.registry import read_folder
 
 

@@ -17,7 +17,7 @@ from harness_engine import environment_of, made_trial, request, result_of
 
 from tandem.analysis import histogram
 from tandem.errors import TandemError
-from tandem.record import shared
+from tandem.record import result as shared
 from tandem.record.packed import pack, unpack
 from tandem.record.result import Concluded, Conclusions, Result, per_variant, shared_once
 from tandem.record.store import (

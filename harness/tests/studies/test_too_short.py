@@ -15,8 +15,7 @@ from tandem.record.request import Conditions, Request
 from tandem.studies.bench.study import Bench, Questions
 from tandem.studies.capacity.study import Capacity
 from tandem.studies.compare.study import Compare
-from tandem.studies.crossover.grid import CrossoverOptions
-from tandem.studies.crossover.study import Crossover
+from tandem.studies.crossover.study import Crossover, CrossoverOptions
 from tandem.studies.explain.design import ExplainOptions
 from tandem.studies.explain.study import Explain
 from tandem.studies.reproduce.experiment import pick

@@ -14,11 +14,17 @@ from tandem.record.conclusion import Position
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
-from tandem.report.classes import classes
 from tandem.report.parts import STYLES, conditions_line, findings, settings, spent
-from tandem.report.table import Column, Table, figure, figure_with_range, ratio_to, table
-from tandem.studies.bench.conclusions import Benched
-from tandem.studies.bench.conditions import APP_BOUND, CONDITIONS, CONNECTIONS, COST, WAITING, Condition
+from tandem.report.table import Column, Table, classes, figure, figure_with_range, ratio_to, table
+from tandem.studies.bench.conclusions import (
+    APP_BOUND,
+    CONDITIONS,
+    CONNECTIONS,
+    COST,
+    WAITING,
+    Benched,
+    Condition,
+)
 from tandem.wording import limited_by, number
 
 COST_NOTE = (

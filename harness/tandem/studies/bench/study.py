@@ -14,8 +14,7 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.bench import report as tables
-from tandem.studies.bench.conclusions import Benched, conclude
-from tandem.studies.bench.conditions import CONDITIONS
+from tandem.studies.bench.conclusions import CONDITIONS, Benched, conclude
 from tandem.wording import lasts, number
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tandem.catalog.catalog import Catalog
 from tandem.engine.replay import part
 from tandem.record.request import Request
-from tandem.studies.compare.options import CompareOptions
+from tandem.studies.compare.detecting import CompareOptions
 
 
 def part_of(catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:

@@ -20,8 +20,7 @@ from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.report.sessions import beside_lines
 from tandem.studies.compare.conclusions import Compared
-from tandem.studies.compare.detecting import PILOT
-from tandem.studies.compare.options import CompareOptions
+from tandem.studies.compare.detecting import PILOT, CompareOptions
 from tandem.studies.compare.session import session_of
 from tandem.studies.compare.study import Compare
 from tandem.wording import lasts

@@ -27,8 +27,7 @@ from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.trial import Start, Trial
 from tandem.record.window import Finding, Verdict, Window
-from tandem.studies.compare.detecting import Design
-from tandem.studies.compare.options import Pair
+from tandem.studies.compare.detecting import Design, Pair
 from tandem.wording import limited_by
 
 P99_FROM = 0.6

@@ -19,10 +19,9 @@ from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.chart import DASHED, HUES, SOLID, Spec, choice, lines, names, quantity
-from tandem.report.classes import classes
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
 from tandem.report.picture import Picture
-from tandem.report.table import texts
+from tandem.report.table import classes, texts
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.detecting import PILOT
 from tandem.wording import ROLES, counted, limited_by, number, percent, ratio_with_interval

@@ -47,7 +47,7 @@ from tandem.studies.compare.conclusions import (
     decided,
     with_itself,
 )
-from tandem.studies.compare.options import Aim, CompareOptions, Pair
+from tandem.studies.compare.detecting import Aim, CompareOptions, Pair
 
 LOOK_S = 2
 """Of the window of each variant alone, where figures come from slices."""

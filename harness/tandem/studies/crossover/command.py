@@ -8,8 +8,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.record.request import Variant
-from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
-from tandem.studies.crossover.study import Crossover
+from tandem.studies.crossover.study import Crossover, CrossoverOptions, whole_numbers
 
 
 @measuring(

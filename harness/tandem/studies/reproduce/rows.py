@@ -15,7 +15,7 @@ from tandem.lab.case import db_pool_usable, handler_threads
 from tandem.load.generator import OHA, Load
 from tandem.load.generators import GENERATORS
 from tandem.record.request import Variant
-from tandem.record.shared import laid_over
+from tandem.record.result import laid_over
 from tandem.record.store import file_name
 from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
 from tandem.studies.reproduce.experiment import Experiment, ExperimentRow, PlanName, parse

@@ -2,18 +2,44 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
-from typing import Any
+from typing import Any, Literal
 
+import scipy
 from pydantic import Field
 
-from tandem.analysis.ratios import t_interval
-from tandem.analysis.slope import Slope, Trend, slope
+from tandem.analysis.ratios import CONFIDENCE, t_interval
 from tandem.facts.metric import GOODPUT, MEMORY_REST
 from tandem.record.conclusion import Estimate
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial, WindowRecord
 from tandem.record.window import Verdict
+
+LEAST = 5
+"""With fewer points no interval at 95 % leaves anything out."""
+type Trend = Literal["grows", "does not grow", "not decided"]
+
+
+class Slope(Part):
+    """Growth of one quantity by another."""
+
+    slope: Number
+    interval: tuple[Number, Number]
+    """95 %, by Sen's method, which takes the points as independent of one another."""
+
+    def word(self, least: float) -> Trend:
+        """least: a slope below this does not matter."""
+        low, high = self.interval
+        return "grows" if low >= least else "does not grow" if high < least else "not decided"
+
+
+def slope(at: Sequence[float], values: Sequence[float]) -> Slope | None:
+    """None below LEAST points."""
+    if len(at) < LEAST:
+        return None
+    found = scipy.stats.theilslopes(values, at, CONFIDENCE)
+    return Slope(slope=float(found.slope), interval=(float(found.low_slope), float(found.high_slope)))
+
 
 MINUTE = "minute"
 """What the names of its windows begin with."""

@@ -7,7 +7,7 @@ import typer
 
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
-from tandem.studies.sweep.axis import WAIT_SCENARIO, parse_over
+from tandem.studies.sweep.conclusions import WAIT_SCENARIO, parse_over
 from tandem.studies.sweep.study import Sweep, SweepOptions
 
 

@@ -1,6 +1,8 @@
 """What the trials of a sweep say together: a curve for each variant. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from pydantic import Field
@@ -8,12 +10,62 @@ from pydantic import Field
 from tandem.analysis.curves import loss, where
 from tandem.analysis.ratios import Floats
 from tandem.engine.context import InContext
+from tandem.engine.grid import LONGEST_WAIT_MS
+from tandem.errors import UsageError, unknown
 from tandem.facts.estimate import OfVariant, by_block, goodput
 from tandem.facts.metric import GOODPUT
 from tandem.record.conclusion import Estimate, Position
 from tandem.record.part import Number, Part
-from tandem.studies.sweep.axis import coordinate
 from tandem.studies.sweep.usl import Usl, fit
+
+AXES = {
+    "connections": "connections of the closed loop",
+    "pool": "DB_POOL_MAX, database connections of the whole application",
+    "threads": "THREADS, handler threads of each worker",
+    "wait": "milliseconds that each request of the scenario work waits",
+}
+WAIT_SCENARIO = "work"
+WANTED = "AXIS=VALUES, such as connections=1..512 or pool=4,10,32"
+
+
+@dataclass(frozen=True)
+class Over:
+    """What is swept. values: distinct, ascending."""
+
+    axis: str
+    values: tuple[int, ...]
+
+
+def parse_over(text: str) -> Over:
+    """`pool=4,10,16` or `connections=1..512`: a list, or the powers of two from one end to the other, both ends
+    included. Raises UsageError."""
+    axis, equals, given = text.strip().partition("=")
+    if not equals:
+        raise UsageError(f"--over takes {WANTED}, not '{text}'")
+    if axis not in AXES:
+        raise unknown("axis", axis, AXES)
+    values: set[int] = set()
+    for part in given.split(","):
+        match = re.fullmatch(r"\s*(\d{1,6})(?:\.\.(\d{1,6}))?\s*", part)
+        if not match:
+            raise UsageError(f"--over takes {WANTED}: '{part}' is neither a whole number nor FROM..TO")
+        low, high = int(match[1]), int(match[2] or match[1])
+        if high < low:
+            raise UsageError(f"--over {axis}: {low}..{high} is empty; the smaller end comes first")
+        values |= {low, high} | {2**n for n in range(high.bit_length()) if low < 2**n < high}
+    if axis == "connections" and 0 in values:
+        raise UsageError("--over connections: the minimum is 1")
+    if axis == "wait" and max(values) > LONGEST_WAIT_MS:
+        raise UsageError(f"--over wait: the maximum is {LONGEST_WAIT_MS} ms, as windows last only seconds")
+    if len(values) < 2:
+        raise UsageError(f"--over {axis} needs at least two values: {WANTED}")
+    return Over(axis, tuple(sorted(values)))
+
+
+def coordinate(axis: str) -> str:
+    """The coordinate of a value of an axis; it carries its unit."""
+    return "wait_ms" if axis == "wait" else axis
+
 
 C90 = 0.9
 NEEDED = 2

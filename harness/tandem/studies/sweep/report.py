@@ -10,8 +10,7 @@ from tandem.facts.metric import GOODPUT
 from tandem.record.result import Result
 from tandem.report.parts import ceilings, ending
 from tandem.report.table import Column, figure, table
-from tandem.studies.sweep.axis import AXES
-from tandem.studies.sweep.conclusions import Curve, Swept
+from tandem.studies.sweep.conclusions import AXES, Curve, Swept
 from tandem.wording import counted, limited_by, number
 
 CUT_OFF = "the peak is at {}: the ceiling shapes the peak, c90, the loss and the law as much as the application does"

@@ -18,8 +18,7 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
 from tandem.record.window import Finding
 from tandem.studies.sweep import report as tables
-from tandem.studies.sweep.axis import WAIT_SCENARIO, coordinate
-from tandem.studies.sweep.conclusions import NEEDED, Swept, curve
+from tandem.studies.sweep.conclusions import NEEDED, WAIT_SCENARIO, Swept, coordinate, curve
 
 SCATTERS_MOST = 3.0
 """Of the scatter of a start: a sweep that would miss larger losses is too short."""

@@ -17,8 +17,7 @@ from tandem.record.request import Variant
 from tandem.record.result import Baselines, Result
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Resource, Verdict, Window
-from tandem.studies.bench.conclusions import Benched
-from tandem.studies.bench.conditions import APP_BOUND, CONDITIONS, CONNECTIONS, COST, WAITING
+from tandem.studies.bench.conclusions import APP_BOUND, CONDITIONS, CONNECTIONS, COST, WAITING, Benched
 from tandem.studies.bench.report import application_bound
 from tandem.studies.bench.study import Questions
 

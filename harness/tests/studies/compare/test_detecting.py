@@ -26,8 +26,7 @@ from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare import report
 from tandem.studies.compare.command import enough_for_the_first, read_effect
 from tandem.studies.compare.conclusions import Compared, conclude
-from tandem.studies.compare.detecting import LEAST, PILOT, design
-from tandem.studies.compare.options import Aim
+from tandem.studies.compare.detecting import LEAST, PILOT, Aim, design
 from tandem.studies.compare.report import told
 from tandem.studies.compare.study import Compare
 from tandem.studies.registry import read_folder

@@ -19,9 +19,8 @@ from tandem.record.window import DbRtt, Pooler, Verdict, Window
 from tandem.report.markdown import pictures_in
 from tandem.report.picture import svg
 from tandem.studies.crossover.conclusions import Crossed, crossings, intervals, winner
-from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
 from tandem.studies.crossover.report import report, sentences
-from tandem.studies.crossover.study import Crossover
+from tandem.studies.crossover.study import Crossover, CrossoverOptions, whole_numbers
 
 SYNC, ASYNC = "python-sync", "python-async"
 

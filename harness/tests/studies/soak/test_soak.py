@@ -8,14 +8,13 @@ import pytest
 from harness_engine import is_golden, play, request, result_of, void_window
 from harness_samples import finding, good_window
 
-from tandem.analysis.slope import LEAST, slope
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
 from tandem.record.host import PerSecond
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
-from tandem.studies.soak.conclusions import AFTER, BURST, GROWTH, GROWTH_LEAST, Soaked
+from tandem.studies.soak.conclusions import AFTER, BURST, GROWTH, GROWTH_LEAST, LEAST, Soaked, slope
 from tandem.studies.soak.report import pictures, report
 from tandem.studies.soak.study import Soak, SoakOptions
 

@@ -36,8 +36,7 @@ from tandem.record.result import Baselines, CeilingLook, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
 from tandem.studies.registry import read_folder
-from tandem.studies.sweep.axis import Over, parse_over
-from tandem.studies.sweep.conclusions import NEEDED, Curve, Swept
+from tandem.studies.sweep.conclusions import NEEDED, Curve, Over, Swept, parse_over
 from tandem.studies.sweep.conclusions import curve as curve_of
 from tandem.studies.sweep.report import report
 from tandem.studies.sweep.study import Sweep, SweepOptions
