@@ -1,4 +1,4 @@
-"""The command that makes a session of the main statements and appends it."""
+"""The command that makes a session of the main statements and appends it; in each of several labs at once, as a process of its own."""
 
 import os
 import pkgutil

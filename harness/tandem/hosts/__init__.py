@@ -6,7 +6,7 @@
   that machine, for the places that build probes.
 * `Remote` (remote.py): a machine behind another Docker engine. An agent (agent.py), which is `Here` in a small container there, is
   asked over execnet for whatever `Host` names. `Engine` (engine.py) reaches the engine through one OpenSSH connection (ssh.py),
-  gives it images, and starts the agent (agent_container.py).
+  gives it images, and starts the agent.
 
 A `Remote` differs from `Here` in this:
 

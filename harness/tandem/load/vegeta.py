@@ -1,6 +1,7 @@
 """vegeta, in another language than oha: the second opinion, and the generator of drawn arrivals and of mixes.
 
-https://github.com/tsenart/vegeta; loadgen/vegeta gives its attacker a schedule in place of a rate.
+https://github.com/tsenart/vegeta; loadgen/vegeta gives its attacker a schedule in place of a rate, which is
+fixed by the seed.
 """
 
 import json

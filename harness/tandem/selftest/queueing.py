@@ -12,9 +12,9 @@ from tandem.load.rows import Floats
 from tandem.record.selftest import Outcome
 from tandem.record.trial import Arrivals
 from tandem.selftest.known_answer import KnownAnswer, close
-from tandem.selftest.models import evenly_spaced_mean, lindley, mean_error, poisson_mean
 from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage
 from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, late, path, require_same, way
+from tandem.selftest.units import evenly_spaced_mean, lindley, mean_error, poisson_mean
 
 GROUP = "queueing"
 NUMBERS = {3: "three", 4: "four"}

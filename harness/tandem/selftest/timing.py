@@ -11,9 +11,8 @@ from tandem.load.rows import Floats
 from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer, close
-from tandem.selftest.models import Pause, paced
 from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage, require
-from tandem.selftest.units import stall_figures, stall_right, stall_shown
+from tandem.selftest.units import Pause, paced, stall_figures, stall_right, stall_shown
 
 GROUP = "response times"
 RATE_RPS, BASE_S = 500, 0.005

@@ -22,7 +22,7 @@ from tandem.facts.session import (
 )
 from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
 from tandem.history.night import Program
-from tandem.page import nights, site, specs, statements
+from tandem.page import nights, plots, site, statements
 from tandem.report.forest import HUES, SHAPES, cpu_names, domain, forest, rows, small_multiples
 from tandem.report.picture import COLOURS, printable
 
@@ -214,7 +214,7 @@ def test_what_came_under_the_programs_is_drawn(history: Path, tmp_path: Path) ->
     assert {row["panel"] for row in rows if row["event"]} == {nights.RATIO, nights.CUSUM}
     first = [row["value"] for row in rows if row["line"] == "today's image by the first"]
     assert first == [pytest.approx(math.exp(0.1))] * 50
-    altair.Chart.from_dict({**specs.history(), "data": {"values": rows}}, validate=True)
+    altair.Chart.from_dict({**plots.history(), "data": {"values": rows}}, validate=True)
 
 
 def test_of_a_long_history_the_newest_nights_are_drawn(

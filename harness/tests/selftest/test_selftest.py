@@ -15,7 +15,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.record import selftest as result
 from tandem.record.selftest import Outcome, Selftest
 from tandem.selftest import registry, session
-from tandem.selftest.models import Pause, lindley, mean_error, paced
+from tandem.selftest.units import Pause, lindley, mean_error, paced
 
 
 def test_a_stall_on_few_connections_takes_longer() -> None:

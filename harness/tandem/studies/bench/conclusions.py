@@ -1,4 +1,5 @@
-"""What a bench concludes: estimates of each variant, ratios to the first, and what explains them. Pure."""
+"""What a bench concludes: estimates of each variant, ratios to the first, and what explains them; and the
+conditions under which each implementation is asked three questions. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

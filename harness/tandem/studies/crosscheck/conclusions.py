@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import batched
 from statistics import fmean
 from typing import Literal
@@ -95,12 +96,12 @@ def is_disturbed(pair: WindowPair) -> bool:
 def compared(metric: str, pairs: Sequence[WindowPair], variant: str = "") -> tuple[list[Estimate], Contrast]:
     """A metric by both generators. A metric that one side could not give in every pair, as with too few samples for a
     percentile, is not compared."""
-    read = CRITERIA[metric].read
+    read, contrast = CRITERIA[metric].read, partial(Contrast, metric=metric, of=VEGETA, to=OHA)
     values = {
         name: [value for pair in pairs if (value := read(pair[name])) is not None] for name in GENERATORS
     }
     if any(len(own) < max(LEAST_PAIRS, len(pairs)) for own in values.values()):
-        return [], _contrast(metric, "not compared", None, None, 0)
+        return [], contrast(ratio=None, interval=None, n=0, word="not compared")
     estimates = [
         Estimate(
             metric=metric,
@@ -116,16 +117,9 @@ def compared(metric: str, pairs: Sequence[WindowPair], variant: str = "") -> tup
     interval = t_interval([theirs - ours for ours, theirs in zip(*values.values(), strict=True)])
     assert interval is not None
     word = _word(interval, CRITERIA[metric].tolerance((oha + vegeta) / 2))
-    if not oha:
-        return estimates, _contrast(metric, word, None, None, len(pairs))
-    low, high = interval
-    return estimates, _contrast(metric, word, vegeta / oha, (1 + low / oha, 1 + high / oha), len(pairs))
-
-
-def _contrast(
-    metric: str, word: Word, ratio: float | None, interval: tuple[float, float] | None, n: int
-) -> Contrast:
-    return Contrast(metric=metric, of=VEGETA, to=OHA, ratio=ratio, interval=interval, n=n, word=word)
+    of_oha = (1 + interval[0] / oha, 1 + interval[1] / oha) if oha else None
+    ratio = vegeta / oha if oha else None
+    return estimates, contrast(ratio=ratio, interval=of_oha, n=len(pairs), word=word)
 
 
 def _word(difference: tuple[float, float], tolerance: float) -> Word:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -195,26 +196,17 @@ def cells_table(result: Result[Crossed]) -> Table:
     """A row for each number of threads and pool, and wait."""
     found = result.conclusions
 
-    def rate(name: str) -> Column[Contrast]:
-        def told(cell: Contrast) -> str:
-            one = found.goodput(name, cell)
-            return with_interval(one.mean, one.interval) if one is not None else number(None)
+    def rate(name: str, cell: Contrast) -> str:
+        one = found.goodput(name, cell)
+        return with_interval(one.mean, one.interval) if one is not None else number(None)
 
-        return Column(f"{name}, 1/s", told)
+    def model(name: str, cell: Contrast) -> str:
+        one = found.prediction(name, cell)
+        return number(one.predicted.throughput_rps if one is not None else None)
 
-    def model(which: str, name: str) -> Column[Contrast]:
-        def told(cell: Contrast) -> str:
-            one = found.prediction(name, cell)
-            return number(one.predicted.throughput_rps if one is not None else None)
-
-        return Column(f"model, {which}", told)
-
-    def limit(which: str, name: str) -> Column[Contrast]:
-        def told(cell: Contrast) -> str:
-            one = found.goodput(name, cell)
-            return limited_by(one.limit if one is not None else None)
-
-        return Column(f"limits, {which}", told, text=True)
+    def limit(name: str, cell: Contrast) -> str:
+        one = found.goodput(name, cell)
+        return limited_by(one.limit if one is not None else None)
 
     both = {"first": found.first, "second": found.second}
     return table(
@@ -222,12 +214,12 @@ def cells_table(result: Result[Crossed]) -> Table:
         found.contrasts,
         Column("threads, pool", lambda cell: row_name(cell.coordinates), text=True),
         Column("wait, ms", lambda cell: str(wait_of(cell))),
-        *map(rate, both.values()),
+        *(Column(f"{name}, 1/s", partial(rate, name)) for name in both.values()),
         Column("ratio", ratio),
         Column("wins", found.winner, text=True),
-        *(model(*which) for which in both.items()),
+        *(Column(f"model, {which}", partial(model, name)) for which, name in both.items()),
         Column("model's ratio", lambda cell: number(found.predicted_ratio(cell), 2)),
-        *(limit(*which) for which in both.items()),
+        *(Column(f"limits, {which}", partial(limit, name), text=True) for which, name in both.items()),
     )
 
 

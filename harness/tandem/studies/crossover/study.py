@@ -1,4 +1,5 @@
-"""The study behind `crossover`: both variants in each cell of a grid, fresh starts in randomised complete blocks."""
+"""The study behind `crossover`: both variants in each cell of a grid, fresh starts in randomised complete blocks:
+waits x threads x pools."""
 
 import math
 import re

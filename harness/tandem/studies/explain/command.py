@@ -1,4 +1,4 @@
-"""`tandem explain`."""
+"""`tandem explain`, with the presets of loadgen/explanations/*.toml: how the programs of published comparisons were set up."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""The study behind `explain`: both sides' settings in every combination, in randomised blocks."""
+"""The study behind `explain`: both sides' settings in every combination, in randomised blocks; and what is known of each
+cell: its good starts, what limited it, a closed network beside it."""
 
 import math
 import statistics

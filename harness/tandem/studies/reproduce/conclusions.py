@@ -1,4 +1,5 @@
-"""The conclusions of a reproduction: each row beside what was published, and what became of each claim. Pure."""
+"""The conclusions of a reproduction: each row beside what was published, and what became of each claim, which is the ratio of two
+rows, block by block. Pure."""
 
 import math
 import statistics

@@ -21,7 +21,8 @@ type Trend = Literal["grows", "does not grow", "not decided"]
 
 
 class Slope(Part):
-    """Growth of one quantity by another."""
+    """Growth of one quantity by another, which may have outliers: the median of the slopes between all pairs, by Theil (1950) and
+    Sen (1968)."""
 
     slope: Number
     interval: tuple[Number, Number]

@@ -1,4 +1,4 @@
-"""What the trials of a sweep say together: a curve for each variant. Pure."""
+"""What the trials of a sweep say together: a curve for each variant over the values of its axis. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
