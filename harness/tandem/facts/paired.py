@@ -38,16 +38,13 @@ def reading(metric: str) -> Read:
     return AT_FULL_LOAD[APP if metric in TOGETHER.values() else metric]
 
 
-def ln_by_block(
-    good: Good, of: str, to: Sequence[str], metric: str, read: Read | None = None
-) -> dict[int, float]:
+def ln_by_block(good: Good, of: str, to: Sequence[str], metric: str) -> dict[int, float]:
     """Block -> mean over its rounds of ln(of) - mean ln(to): a block of fresh starts is the unit of replication. A round in which
     one of them has no figure is left out, and so are the rounds beside a window in slices in which all of them were loaded.
 
-    Of each block the last attempt in which all have a figure. to: starts of one variant. read: of a figure that is no metric, in
-    the windows of this one.
+    Of each block the last attempt in which all have a figure. to: starts of one variant.
     """
-    every = [_by_round(saying(good.get(label, ()), metric), read or reading(metric)) for label in (of, *to)]
+    every = [_by_round(saying(good.get(label, ()), metric), reading(metric)) for label in (of, *to)]
     found: dict[int, float] = {}
     for made in sorted({*every[0]}.intersection(*every)):
         own, *others = (one[made] for one in every)

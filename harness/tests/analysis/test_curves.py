@@ -1,12 +1,21 @@
 """tandem.analysis.curves: what noise makes of a flat curve, and of one that falls."""
 
+import math
+import random
+
 import numpy as np
 import pytest
-from harness_samples import there
+from harness_samples import PROPERTY, floats, there
+from hdrh.histogram import HdrHistogram
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from tandem.analysis.curves import _dunnett, loss, where
+from tandem.analysis.histogram import HIGHEST_US, LOWEST_US, curve, encode, over_starts
 from tandem.analysis.ratios import ALPHA, Floats
+from tandem.analysis.threshold import StartProbes, threshold
+from tandem.load.rows import times
 
 SETS = 1000
 FLAT = np.full(10, 1000.0)
@@ -51,8 +60,8 @@ def test_a_loss_of_a_fifth_is_shown_and_none_of_a_curve_that_rises() -> None:
 
 @pytest.mark.parametrize("noise", [0.02, 0.05])
 def test_the_interval_of_the_loss_holds_the_truth(noise: float) -> None:
-    for curve, truth in ((FALLING, 0.2), (FLAT, 0.0)):
-        found = [one.interval for rates in sweeps(curve, noise) if (one := loss(rates))]
+    for shape, truth in ((FALLING, 0.2), (FLAT, 0.0)):
+        found = [one.interval for rates in sweeps(shape, noise) if (one := loss(rates))]
         assert np.mean([low <= truth <= high for low, high in found]) >= 0.93
 
 
@@ -90,3 +99,134 @@ def test_where_it_reaches_its_share_is_within_the_range() -> None:
 def test_too_little_says_nothing(shape: tuple[int, int]) -> None:
     assert loss(np.ones(shape)) is None
     assert where(np.ones(shape), 0.9) is None
+
+
+# ---- a limit from probes of several starts ----
+
+
+def edges(limit: float, width: float = 1.02) -> StartProbes:
+    """A start that passes just below a limit and fails just above it."""
+    return [(limit / width, True), (limit * width, False)]
+
+
+@PROPERTY
+@given(st.floats(10, 1e6), st.integers(2, 6))
+def test_starts_that_agree_have_their_limit(limit: float, starts: int) -> None:
+    found = there(threshold([edges(limit)] * starts))
+    assert found.rate_rps == pytest.approx(limit, rel=0.01)
+    assert found.interval_rps[0] < limit < found.interval_rps[1]
+    assert (found.starts, found.probes) == (starts, 2 * starts)
+
+
+@PROPERTY
+@given(st.floats(0.01, 1000))
+def test_another_unit_changes_nothing_else(factor: float) -> None:
+    starts = [edges(1000.0), edges(1100.0), [(1000.0, True), (1050.0, True), (1200.0, False)]]
+    scaled = [[(r * factor, p) for r, p in start] for start in starts]
+    found, other = there(threshold(starts)), there(threshold(scaled))
+    assert other.rate_rps == pytest.approx(found.rate_rps * factor, rel=2e-3)
+    assert other.interval_rps == pytest.approx([end * factor for end in found.interval_rps], rel=4e-3)
+
+
+def test_more_starts_narrow_it_and_more_scatter_widens_it() -> None:
+    def width(sd: float, starts: int) -> float:
+        chance = random.Random(2)
+        found = there(threshold([edges(1000 * math.exp(chance.gauss(0, sd))) for _ in range(starts)]))
+        return math.log(found.interval_rps[1] / found.interval_rps[0])
+
+    assert width(0.08, 12) < width(0.08, 6) < width(0.08, 3)
+    assert width(0.02, 6) < width(0.08, 6)
+
+
+def test_a_start_counts_and_not_its_probes() -> None:
+    """Once each start's limit is known, further probes of the same starts say nothing of the next one."""
+    limits = (900.0, 950.0, 1000.0, 1050.0, 1100.0)
+    few, many = (there(threshold([[*edges(one)] * times for one in limits])) for times in (10, 40))
+    assert many.interval_rps == pytest.approx(few.interval_rps, rel=0.05)
+    assert many.start_sd == pytest.approx(0.08, abs=0.03)
+
+
+def test_probes_on_one_side_tell_no_limit() -> None:
+    assert threshold([[(100.0, True)], [(200.0, True)]]) is None
+    assert threshold([]) is None
+    assert threshold([[], [(100.0, False)]]) is None
+
+
+# ---- the library's own bins, and percentiles within three digits of the raw ones ----
+
+
+PARTS = st.lists(st.lists(st.floats(1e-6, 60), min_size=1, max_size=40), min_size=1, max_size=4)
+
+
+def pooled_ms(parts: list[np.ndarray]) -> dict[float, float]:
+    """The percentiles of all that the histograms hold, as far as there are samples for them."""
+    return dict(curve([encode(part) for part in parts], (0.5, 0.9, 0.99, 0.999)))
+
+
+def chance_times(n: int, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).lognormal(-5, 1.2, n)
+
+
+def test_it_is_what_the_library_would_record() -> None:
+    values = np.concatenate(
+        [chance_times(2000), floats(0, 1e-6, 2047e-6, 2048e-6, 2049e-6, 4095e-6, 59.99, 60, 99)]
+    )
+    own = HdrHistogram(LOWEST_US, HIGHEST_US, 3)
+    for value in values:
+        own.record_value(int(np.clip(np.rint(value * 1e6), LOWEST_US, HIGHEST_US)))
+    ours = HdrHistogram.decode(encode(values))
+    assert ours.get_total_count() == len(values)
+    assert [ours.get_count_at_index(i) for i in range(own.counts_len)] == [
+        own.get_count_at_index(i) for i in range(own.counts_len)
+    ]
+
+
+@PROPERTY
+@given(PARTS)
+def test_pooled_percentiles_are_those_of_the_pooled_values(parts: list[list[float]]) -> None:
+    arrays = [np.array(part * 500) for part in parts]
+    pooled = np.sort(np.concatenate(arrays))
+    found, n = pooled_ms(arrays), len(pooled)
+    assert set(found) == {q for q in (0.5, 0.9, 0.99, 0.999) if n * (1 - q) >= 100 * (1 - 1e-9)}
+    for q, value in found.items():
+        least, greatest = pooled[[max(0, int(q * n + 0.5) - 2), min(n - 1, int(q * n + 0.5))]] * 1e3
+        assert least * 0.999 - 0.001 <= value <= greatest * 1.001 + 0.001
+
+
+def test_a_million_values_agree_with_the_raw_percentiles() -> None:
+    one, other = chance_times(400_000), chance_times(600_000, seed=2)
+    raw = times(np.concatenate([one, other]))
+    found = pooled_ms([one, other])
+    assert list(found.values()) == pytest.approx([raw.p50, raw.p90, raw.p99, raw.p999], rel=0.001)
+    assert len(encode(one)) < 20_000, "it is small"
+
+
+def test_the_mean_of_percentiles_would_be_wrong() -> None:
+    """The negative control: what pooling without histograms would give."""
+    fast, slow = np.full(90_000, 0.001), np.full(10_000, 0.1)
+    assert pooled_ms([fast, slow])[0.5] == pytest.approx(1.0, rel=0.001)
+    assert np.mean([there(times(one).p50) for one in (fast, slow)]) == pytest.approx(50.5, rel=0.001)
+
+
+def test_what_never_came_counts_as_the_time_out() -> None:
+    found = dict(curve([encode(np.full(9_000, 0.005), censored=1_000, timeout_s=10)], (0.5, 0.99)))
+    assert found == pytest.approx({0.5: 5, 0.99: 10_000}, rel=0.001)
+
+
+def test_few_values_have_no_percentiles() -> None:
+    assert pooled_ms([]) == pooled_ms([floats()]) == pooled_ms([np.full(199, 0.01)]) == {}
+    assert pooled_ms([np.full(200, 0.01)]) == pytest.approx({0.5: 10}, rel=0.001)
+
+
+def test_over_starts_the_median_and_the_range_are_told() -> None:
+    parts = [
+        np.full(6_000, 0.010),
+        np.full(6_000, 0.030),
+        np.append(np.full(5_400, 0.020), np.full(600, 9.0)),
+    ]
+    found = over_starts([encode(part) for part in parts])
+    assert found["p50"] == pytest.approx((20, 10, 30), rel=0.001)
+    assert found["p99"] == pytest.approx((30, 10, 9_000), rel=0.001)
+    assert "p999" not in found, "18 samples beyond it are too few"
+    assert found["p99"][0] < pooled_ms(parts)[0.99], "the control: the pooled tail"
+    assert over_starts([]) == over_starts([encode(floats())]) == {}

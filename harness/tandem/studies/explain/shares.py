@@ -150,13 +150,13 @@ class _Walk:
         self.hint = any(leg.label(state) in table.limits.unknown for state in missing)
         self.start, self.end = (leg.label(corner) for corner in leg.corners)
 
-    def _share(self, bits: int, weights: Floats, bound: Bound | None = None, **told: object) -> FactorShare:
+    def _share(self, bits: int, weights: Floats, **told: object) -> FactorShare:
         label = self.leg.label
         return self.table.share(
             {label(state): float(weight) for state, weight in enumerate(weights) if weight},
             step(self.start, label(bits)),
             step(label(self.orders.all & ~bits), self.end),
-            "unknown" if self.hint else bound,
+            "unknown" if self.hint else None,
             side=self.leg.side,
             **told,
         )

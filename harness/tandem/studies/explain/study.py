@@ -14,8 +14,7 @@ from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings, why
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import INTERVAL_LEAST, Study, warn_of_too_few
-from tandem.facts.estimate import AT_FULL_LOAD, limit_of
-from tandem.facts.fact import at_full_load, by_label, counting, facts
+from tandem.facts.estimate import AT_FULL_LOAD, limit_of, of_variants
 from tandem.facts.metric import GOODPUT
 from tandem.lab.case import setup_of
 from tandem.record.conclusion import Estimate
@@ -100,18 +99,16 @@ def measured(
     variants: Sequence[Variant], trials: Sequence[Trial], ceilings_rps: Mapping[str, float | None]
 ) -> Cells:
     """All cells, those without a start too."""
-    every = by_label(facts(trials, variants))
-    found = {}
-    for one in variants:
-        good = at_full_load(counting(every.get(one.label, [])))
-        found[one.label] = MeasuredCell(
-            variant=one,
-            trials=[trial for trial in trials if trial.spec.variants == [one.label]],
-            starts=[(fact.block, fact.window) for fact in good],
-            limit=limit_of(good),
+    return {
+        one.variant.label: MeasuredCell(
+            variant=one.variant,
+            trials=[trial for trial in trials if trial.spec.variants == [one.variant.label]],
+            starts=[(fact.block, fact.window) for fact in one.full],
+            limit=limit_of(one.full),
             ceilings_rps=ceilings_rps,
         )
-    return found
+        for one in of_variants(trials, variants)
+    }
 
 
 def fits(cells: Cells) -> dict[str, Fitted]:

@@ -23,6 +23,8 @@ from harness_engine import (
     void_window,
 )
 from harness_samples import good_window
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
@@ -31,6 +33,7 @@ from tandem.errors import UsageError
 from tandem.facts.estimate import of_variants
 from tandem.facts.metric import GOODPUT
 from tandem.lab.prepare import check, scenario_of
+from tandem.load.rows import Floats
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, CeilingLook, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
@@ -40,7 +43,7 @@ from tandem.studies.sweep.conclusions import NEEDED, Curve, Over, Swept, parse_o
 from tandem.studies.sweep.conclusions import curve as curve_of
 from tandem.studies.sweep.report import report
 from tandem.studies.sweep.study import Sweep, SweepOptions
-from tandem.studies.sweep.usl import law
+from tandem.studies.sweep.usl import fit, law
 
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 NAME = "rust-async"
@@ -397,3 +400,46 @@ def test_the_same_points_give_the_same_curve(real: Catalog) -> None:
     assert law_of["usl"]["reason"] == "2 points, and three parameters need 5"
     between = ("peak_between", "c90_between", "loss_interval", "loss_p")
     assert None not in [law_of[name] for name in between]
+
+
+# ---- the law is fitted where it fits, and only there ----
+
+
+POWERS_OF_TWO = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+
+def lawful(scale: float, sigma: float, kappa: float) -> Floats:
+    return law(np.array(POWERS_OF_TWO, dtype=np.float64), scale, sigma, kappa)
+
+
+@settings(max_examples=40, deadline=None, database=None, derandomize=True)
+@given(st.floats(50, 5000), st.floats(0.02, 0.3), st.floats(1e-5, 1e-3))
+def test_a_curve_that_obeys_the_law_is_recovered(scale: float, sigma: float, kappa: float) -> None:
+    rates = lawful(scale, sigma, kappa)
+    found = fit(POWERS_OF_TWO, list(rates), [None] * len(rates))
+    assert found.reason is None
+    assert found.lambda_rps == pytest.approx(scale, rel=0.05)
+    assert found.sigma == pytest.approx(sigma, rel=0.05)
+    assert found.kappa == pytest.approx(kappa, rel=0.05)
+    assert found.peak_at == pytest.approx(((1 - sigma) / kappa) ** 0.5, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        ([100, 900, 100, 900, 100, 900, 100, 900, 100, 900], "does not fit"),
+        ([100 * min(n, 8) for n in POWERS_OF_TWO], "does not fit|at its bound|do not determine"),
+        ([100 * n for n in POWERS_OF_TWO], "at its bound"),
+        ([500] * len(POWERS_OF_TWO), "does not fit|at its bound|do not determine"),
+    ],
+    ids=["sawtooth", "hard-limit", "linear", "flat"],
+)
+def test_what_does_not_obey_the_law_gets_no_parameters(rates: list[float], told: str) -> None:
+    found = fit(POWERS_OF_TWO, rates, [None] * len(rates))
+    assert (found.lambda_rps, found.sigma, found.kappa, found.peak_at) == (None, None, None, None)
+    assert found.reason is not None
+    assert re.search(told, found.reason), found.reason
+
+
+def test_three_points_are_too_few() -> None:
+    assert "3 points" in (fit([1, 2, 4], [1, 2, 3], [None] * 3).reason or "")
