@@ -185,19 +185,8 @@ def compare_many(
         raise ValueError("the logarithm of a ratio is not finite: a rate or a cost was 0 or missing")
     n = values.shape[-1]
     if n - look.left_out < 2:
-        return [
-            Ratio(
-                ratio=math.exp(one.mean()) if n else None,
-                interval=None,
-                n=n,
-                sd_ln=None,
-                p_t=None,
-                p_sign_flip=None,
-                p_equivalent=None,
-                detectable_ratio=None,
-            )
-            for one in values
-        ]
+        unknown = dict.fromkeys(Ratio.model_fields.keys() - {"ratio", "n"})
+        return [Ratio(ratio=math.exp(one.mean()) if n else None, n=n, **unknown) for one in values]
     means, sds = values.mean(axis=-1), values[..., look.left_out :].std(axis=-1, ddof=1)
     tested = _scattering_as_later(values, look.left_out)
     low, high = interval(tested, 1 - look.level(ALPHA))

@@ -79,6 +79,12 @@ def compared(trials: Iterable[Trial]) -> dict[str, str]:
     return {label: told for label, own in windows.items() if (told := stated(own))}
 
 
+def first_rate(trials: Iterable[Trial]) -> int | None:
+    """The rate of the first open window at one; None where there is none."""
+    specs = (record.spec for trial in trials for record in trial.windows)
+    return next((rate for spec in specs for rate in spec.rates_rps.values()), None)
+
+
 def made_again(trials: Iterable[Trial]) -> dict[str, int]:
     """Variant -> how many of its starts are second attempts."""
     return dict(Counter(label for trial in trials if trial.spec.attempt > 1 for label in trial.spec.variants))

@@ -15,6 +15,7 @@ from tandem.lab.visit import Windows as Windows
 from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
+from tandem.record.store import explained
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 
 
@@ -30,10 +31,7 @@ class Options(Part):
         try:
             return cls(**values)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = " -> ".join(map(str, first["loc"]))
-            told = f"{where}: {first['msg']}" if where else first["msg"]
-            raise UsageError(f"{cls.needs}: {told.replace('Value error, ', '')}") from None
+            raise UsageError(f"{cls.needs}: {explained(error).replace('Value error, ', '')}") from None
 
     @classmethod
     def read(cls, request: Request) -> Self:

@@ -55,9 +55,7 @@ METRICS = {
     "response_time_p90_ms": Metric("response time p90", "ms", "less"),
     P99: Metric("response time p99", "ms", "less"),
     "response_time_p999_ms": Metric("response time p99.9", "ms", "less"),
-    "service_time_p50_ms": Metric("service time p50", "ms", "less"),
-    "service_time_p90_ms": Metric("service time p90", "ms", "less"),
-    "service_time_p99_ms": Metric("service time p99", "ms", "less"),
+    **{f"service_time_{p}_ms": Metric(f"service time {p}", "ms", "less") for p in ("p50", "p90", "p99")},
     "right_percent": Metric("right answers", "% of the scheduled", "more", 2),
     "service_time_mean_ms": Metric("service time, mean", "ms", "less"),
     MEMORY_REST: Metric("memory at rest", "MiB", "less", 0),
@@ -78,13 +76,9 @@ METRICS = {
     "loop_ratio": Metric("relative to the tight loop", "×", "less", 2),
     "cpu_ms": Metric("CPU", "ms", "less"),
     "mean_ms": Metric("mean", "ms", "less"),
-    "p10_ms": Metric("p10", "ms", "less"),
-    "p25_ms": Metric("p25", "ms", "less"),
-    "p50_ms": Metric("p50", "ms", "less"),
-    "p75_ms": Metric("p75", "ms", "less"),
-    "p90_ms": Metric("p90", "ms", "less"),
-    "p95_ms": Metric("p95", "ms", "less"),
-    "p99_ms": Metric("p99", "ms", "less"),
+    **{
+        f"{name}_ms": Metric(name, "ms", "less") for name in ("p10", "p25", "p50", "p75", "p90", "p95", "p99")
+    },
     "max_ms": Metric("slowest", "ms", "less"),
     "peak_cpu_percent": Metric("peak CPU", "%", "less", 0),
     "peak_memory_mib": Metric("peak memory", "MiB", "less", 0),
@@ -121,8 +115,5 @@ def _told_coordinate(name: str, value: float | str) -> str:
     *words, unit = name.split("_")
     if words and unit in UNITS:
         return f"{' '.join(words).replace('db rtt', 'database')} {value:,}{UNITS[unit]}"
-    return (
-        f"{name.replace('_', ' ')} {value:,}"
-        if isinstance(value, int)
-        else f"{name.replace('_', ' ')} {value}"
-    )
+    shown = f"{value:,}" if isinstance(value, int) else value
+    return f"{name.replace('_', ' ')} {shown}"

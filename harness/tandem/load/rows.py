@@ -44,8 +44,7 @@ class Rows:
     def is_of(self, number: int) -> NDArray[np.bool_]:
         """Which are of one class."""
         of = np.zeros(len(self), dtype=np.int64) if self.classes is None else self.classes
-        found: NDArray[np.bool_] = of == number
-        return found
+        return np.asarray(of == number)
 
     def of_class(self, number: int) -> "Rows":
         """Those of one class."""
@@ -120,8 +119,7 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
 def right_answers(rows: Rows, status: int, lengths: Collection[int]) -> NDArray[np.bool_]:
     """Which rows have the right status and a body length that a right answer can have."""
     known = np.isin(rows.length_bytes, np.fromiter(lengths, dtype=np.int64))
-    right: NDArray[np.bool_] = (rows.status == status) & known
-    return right
+    return np.asarray((rows.status == status) & known)
 
 
 def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int]:
@@ -137,8 +135,7 @@ def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int
 
 def steady(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float) -> NDArray[np.bool_]:
     """Which rows ended in the measured part of the window."""
-    inside: NDArray[np.bool_] = (rows.end_s >= trim_start_s) & (rows.end_s < duration_s - trim_end_s)
-    return inside
+    return np.asarray((rows.end_s >= trim_start_s) & (rows.end_s < duration_s - trim_end_s))
 
 
 def answers_per_second(rows: Rows) -> list[int]:

@@ -84,12 +84,12 @@ def read_model[M: BaseModel](kind: type[M], file: Path, remedy: str = "") -> M:
         raise TandemError(f"{file}: the record cannot be read: {explained(error)}.{remedy}") from None
 
 
-def explained(error: Exception) -> str:
-    """The first thing that is wrong, with the path of its key."""
+def explained(error: Exception, *within: str) -> str:
+    """The first thing that is wrong, with the path of its key. within: the keys above it."""
     errors: Any = getattr(error, "errors", None)
     if callable(errors):
         first: dict[str, Any] = errors()[0]
-        where = " -> ".join(map(str, first["loc"]))
+        where = " -> ".join(map(str, (*within, *first["loc"])))
         return f"{where}: {first['msg']}" if where else str(first["msg"])
     return str(error)
 

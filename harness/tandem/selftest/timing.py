@@ -38,8 +38,7 @@ def require_same(seen: SeenFromBothEnds) -> None:
 
 def uncorrected_s(seen: SeenFromBothEnds) -> Floats:
     """Response times as the generator itself counts them: from the actual send."""
-    out: Floats = seen.rows.end_s - seen.rows.start_s
-    return out
+    return np.asarray(seen.rows.end_s - seen.rows.start_s)
 
 
 def stall(running: Running, seconds: int = 10) -> Outcome:
@@ -159,21 +158,18 @@ def late(seen: SeenFromBothEnds) -> Floats:
     due_s = (
         np.arange(len(seen.rows)) / seen.window.offered_rps if seen.rows.due_s is None else seen.rows.due_s
     )
-    out: Floats = seen.rows.start_s - due_s
-    return out
+    return np.asarray(seen.rows.start_s - due_s)
 
 
 def true_response(seen: SeenFromBothEnds) -> Floats:
     """Response times with the server's own times in them; without the way there and back."""
-    out: Floats = late(seen) + seen.served.response_s
-    return out
+    return np.asarray(late(seen) + seen.served.response_s)
 
 
 def way(seen: SeenFromBothEnds) -> Floats:
     """Seconds that each request spent on its way there and back, which true_response leaves out."""
     require_same(seen)
-    out: Floats = uncorrected_s(seen) - seen.served.response_s
-    return out
+    return np.asarray(uncorrected_s(seen) - seen.served.response_s)
 
 
 def with_way(true_s: Floats, way_s: Floats) -> Floats:
@@ -183,8 +179,7 @@ def with_way(true_s: Floats, way_s: Floats) -> Floats:
     there are is the host's doing, not the generator's or the harness's.
     """
     drawn = np.random.default_rng(0).choice(way_s, (DRAWS, len(true_s)))
-    out: Floats = (true_s + drawn).ravel()
-    return out
+    return np.asarray((true_s + drawn).ravel())
 
 
 def _quantiles(values_ms: Floats) -> str:

@@ -6,8 +6,8 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.arriving import mixed
 from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
-from tandem.engine.findings import together
-from tandem.engine.grid import OPEN, warm_up_of, windows_of
+from tandem.engine.findings import first_rate, together
+from tandem.engine.grid import warm_up_of, windows_of
 from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.facts.estimate import goodput, of_variants
@@ -114,18 +114,7 @@ class Ceiling(Study[Ceilings]):
         reached = Ceilings(
             estimates=estimates(ceilings, variants, lowest),
             rounds=self.timing.trials,
-            equal_load_rps=self._rate(trials),
+            equal_load_rps=first_rate(trials),
             nearest=lowest,
         )
         return together(trials, all(one.ok for one in found), reached, _headline(reached))
-
-    def _rate(self, trials: Sequence[Trial]) -> int | None:
-        """The equal load of the open windows that were made."""
-        rates_rps = [
-            rate
-            for trial in trials
-            for record in trial.windows
-            if record.spec.name == OPEN
-            for rate in record.spec.rates_rps.values()
-        ]
-        return rates_rps[0] if rates_rps else None

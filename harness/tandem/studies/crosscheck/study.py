@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.findings import warnings, why
+from tandem.engine.findings import first_rate, warnings, why
 from tandem.engine.grid import warm_up_of
 from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
@@ -118,7 +118,7 @@ class CrossCheck(Study[CrossChecked]):
             conclusions=CrossChecked(
                 estimates=estimates,
                 contrasts=contrasts,
-                rate_rps=self._rate(trial),
+                rate_rps=first_rate([trial]) or self.asked.rate_rps,
                 window_s=self.asked.window_s,
                 pairs=len(kept),
                 disturbed=len(pairs) - len(kept),
@@ -126,7 +126,3 @@ class CrossCheck(Study[CrossChecked]):
                 reasons=[*reasons, *disturbances(pairs)],
             ),
         )
-
-    def _rate(self, trial: Trial) -> int | None:
-        rates_rps = [rate for record in trial.windows for rate in record.spec.rates_rps.values()]
-        return rates_rps[0] if rates_rps else self.asked.rate_rps

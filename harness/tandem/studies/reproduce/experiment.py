@@ -13,7 +13,7 @@ from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 from tandem.facts.metric import METRICS
 from tandem.record.result import Described, Publication
-from tandem.record.store import file_name
+from tandem.record.store import explained, file_name
 
 EXPERIMENTS, CLAIMS = "loadgen/experiments", "loadgen/claims"
 """Folders of the repository that have a TOML file for each."""
@@ -250,9 +250,7 @@ def parse[T: BaseModel](where: str, table: dict[str, Any], into: type[T]) -> T:
     try:
         return into.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        path = " -> ".join([where, *(str(part) for part in first["loc"])])
-        raise UsageError(f"{path}: {first['msg']}") from None
+        raise UsageError(explained(error, where)) from None
 
 
 def plan_named(name: str) -> PlanName:

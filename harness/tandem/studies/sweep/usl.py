@@ -38,8 +38,7 @@ class Usl(Part):
 
 def law(n: Floats, scale: float, sigma: float, kappa: float) -> Floats:
     """The law's rate at each n."""
-    out: Floats = scale * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
-    return out
+    return np.asarray(scale * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)))
 
 
 def fit(values: Sequence[int], rates_rps: Sequence[float], errors_rps: Sequence[float | None]) -> Usl:
