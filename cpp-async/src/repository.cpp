@@ -14,7 +14,7 @@ namespace {
 /// The recipe that was found, with its parts.
 Task<Recipe> whole_recipe(pg::Connection& connection, pg::Result recipe) {
     if (recipe.empty()) {
-        throw Refusal(Reason::not_found);
+        throw Refusal(http::status::not_found);
     }
     const auto id = recipe[0].int4(0);
     rows::RecipeResults results;
@@ -53,7 +53,7 @@ Task<NoteId> Repository::write_note(std::string_view session_key, std::int32_t r
     const auto notes = co_await connection->run(queries::note_insert, {user_id, recipe_id, text});
     if (notes.empty()) {
         co_await connection->command("rollback");
-        throw Refusal(Reason::not_found);
+        throw Refusal(http::status::not_found);
     }
     co_await connection->run(queries::event_insert, {user_id, recipe_id});
     const auto committed = co_await connection->command("commit");
@@ -106,7 +106,7 @@ Task<std::int32_t> Repository::session_user(pg::Connection& connection,
     }
     const auto sessions = co_await connection.run(queries::session, {session_key});
     if (sessions.empty()) {
-        throw Refusal(Reason::unauthorized);
+        throw Refusal(http::status::unauthorized);
     }
     co_return sessions[0].int4(0);
 }

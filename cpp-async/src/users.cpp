@@ -25,19 +25,19 @@ Task<Response> create_user(App& app, const Request& /*request*/, std::string_vie
 Task<Response> read_user(App& app, const Request& /*request*/, std::string_view id) {
     const auto user = parse_id(id);
     co_return user&& app.users.contains(*user) ? text_response("{}")
-                                               : error_response(Reason::not_found);
+                                               : error_response(http::status::not_found);
 }
 
 Task<Response> replace_user(App& app, const Request& /*request*/, std::string_view id) {
     const auto user = parse_id(id);
     co_return user&& app.users.contains(*user) ? text_response("")
-                                               : error_response(Reason::not_found);
+                                               : error_response(http::status::not_found);
 }
 
 Task<Response> delete_user(App& app, const Request& /*request*/, std::string_view id) {
     const auto user = parse_id(id);
     co_return user&& app.users.remove(*user) ? text_response("")
-                                             : error_response(Reason::not_found);
+                                             : error_response(http::status::not_found);
 }
 
 Task<Response> list_users(App& app, const Request& /*request*/, std::string_view /*id*/) {

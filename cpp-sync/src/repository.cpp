@@ -10,7 +10,7 @@ namespace {
 /// The recipe that was found, with its parts.
 Recipe whole_recipe(pg::Connection& connection, pg::Result recipe) {
     if (recipe.empty()) {
-        throw Refusal(Reason::not_found);
+        throw Refusal(http::status::not_found);
     }
     const auto id = recipe[0].int4(0);
     rows::RecipeResults results;
@@ -47,7 +47,7 @@ NoteId Repository::write_note(std::string_view session_key, std::int32_t recipe_
     const auto notes = connection->run(queries::note_insert, {user_id, recipe_id, text});
     if (notes.empty()) {
         connection->command("rollback");
-        throw Refusal(Reason::not_found);
+        throw Refusal(http::status::not_found);
     }
     connection->run(queries::event_insert, {user_id, recipe_id});
     const auto committed = connection->command("commit");
@@ -77,7 +77,7 @@ std::int32_t Repository::session_user(pg::Connection& connection,
     }
     const auto sessions = connection.run(queries::session, {session_key});
     if (sessions.empty()) {
-        throw Refusal(Reason::unauthorized);
+        throw Refusal(http::status::unauthorized);
     }
     return sessions[0].int4(0);
 }

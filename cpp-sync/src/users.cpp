@@ -25,18 +25,19 @@ Response create_user(App& app, const Request& /*request*/, std::string_view /*id
 Response read_user(App& app, const Request& /*request*/, std::string_view id) {
     const auto user = parse_id(id);
     return user && app.users.contains(*user) ? text_response("{}")
-                                             : error_response(Reason::not_found);
+                                             : error_response(http::status::not_found);
 }
 
 Response replace_user(App& app, const Request& /*request*/, std::string_view id) {
     const auto user = parse_id(id);
     return user && app.users.contains(*user) ? text_response("")
-                                             : error_response(Reason::not_found);
+                                             : error_response(http::status::not_found);
 }
 
 Response delete_user(App& app, const Request& /*request*/, std::string_view id) {
     const auto user = parse_id(id);
-    return user && app.users.remove(*user) ? text_response("") : error_response(Reason::not_found);
+    return user && app.users.remove(*user) ? text_response("")
+                                           : error_response(http::status::not_found);
 }
 
 Response list_users(App& app, const Request& /*request*/, std::string_view /*id*/) {

@@ -3,26 +3,17 @@
 
 #include <exception>
 
+#include <boost/beast/http/status.hpp>
+
 namespace tandem {
 
-/// By the status of the answer.
-enum class Reason : unsigned {
-    bad_request = 400,
-    unauthorized = 401,
-    not_found = 404,
-    method_not_allowed = 405,
-    payload_too_large = 413,
-    bug = 500,
-    database_unavailable = 503,
-};
+namespace http = boost::beast::http;
 
 /// The client asked for what it does not get. What fails has exceptions of its own.
-class Refusal : public std::exception {
-public:
-    explicit Refusal(Reason reason) : reason(reason) {}
-    const char* what() const noexcept override { return "refused"; }
+struct Refusal : std::exception {
+    explicit Refusal(http::status status) : status(status) {}
 
-    Reason reason;
+    http::status status;
 };
 
 }  // namespace tandem

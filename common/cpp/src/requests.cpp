@@ -15,7 +15,7 @@ std::int32_t parse_recipe_id(std::string_view text) {
     const auto* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, id);
     if (error != std::errc{} || stop != end || id < 1) {
-        throw Refusal(Reason::bad_request);
+        throw Refusal(http::status::bad_request);
     }
     return id;
 }
@@ -32,7 +32,7 @@ std::string_view session_key(const Request& request) {
             return pair.substr(name.size());
         }
     }
-    throw Refusal(Reason::unauthorized);
+    throw Refusal(http::status::unauthorized);
 }
 
 std::string parse_note(std::string_view body) {
@@ -42,7 +42,7 @@ std::string parse_note(std::string_view body) {
     const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) >> 6) != 0b10; };
     const auto characters = std::ranges::count_if(text, begins);
     if (characters < 1 || characters > longest || text.contains('\0')) {
-        throw Refusal(Reason::bad_request);
+        throw Refusal(http::status::bad_request);
     }
     return std::move(text);
 }

@@ -26,7 +26,7 @@ T parse_json(std::string_view body) {
     T value;
     boost::system::error_code error;
     boost::json::parse_into(value, body, error);
-    return error ? throw Refusal(Reason::bad_request) : value;
+    return error ? throw Refusal(http::status::bad_request) : value;
 }
 
 }  // namespace tandem

@@ -13,14 +13,14 @@
 namespace tandem {
 namespace {
 
-std::string_view message_of(Reason reason) {
-    switch (reason) {
-        case Reason::unauthorized:
+std::string_view message_of(http::status status) {
+    switch (status) {
+        case http::status::unauthorized:
             return "unauthorized";
-        case Reason::database_unavailable:
+        case http::status::service_unavailable:
             return "database unavailable";
         default:
-            return http::obsolete_reason(static_cast<http::status>(reason));
+            return http::obsolete_reason(status);
     }
 }
 
@@ -39,25 +39,23 @@ std::string_view http_date() {
 }  // namespace
 
 Response make_response(http::status status, std::string_view type, std::string body) {
-    constexpr unsigned http_1_1 = 11;
-    Response response(status, http_1_1);
+    Response response(status, 11, std::move(body));  // HTTP/1.1
     response.set(http::field::content_type, type);
-    response.body() = std::move(body);
     return response;
 }
 
-Response error_response(Reason reason) {
-    const boost::json::object body{{"error", message_of(reason)}};
-    return json_response(body, static_cast<http::status>(reason));
+Response error_response(http::status status) {
+    return json_response(boost::json::object{{"error", message_of(status)}}, status);
 }
 
 Response failure_response(const std::exception& error) {
     if (const auto* const refusal = dynamic_cast<const Refusal*>(&error)) {
-        return error_response(refusal->reason);
+        return error_response(refusal->status);
     }
     const bool outage = dynamic_cast<const pg::Unavailable*>(&error) != nullptr;
     log(outage ? LogLevel::warn : LogLevel::error, error.what());
-    return error_response(outage ? Reason::database_unavailable : Reason::bug);
+    return error_response(outage ? http::status::service_unavailable
+                                 : http::status::internal_server_error);
 }
 
 std::optional<Response> unreadable_response(const boost::system::error_code& error) {
@@ -66,8 +64,8 @@ std::optional<Response> unreadable_response(const boost::system::error_code& err
         error == http::error::partial_message) {
         return std::nullopt;
     }
-    return error_response(error == http::error::body_limit ? Reason::payload_too_large
-                                                           : Reason::bad_request);
+    return error_response(error == http::error::body_limit ? http::status::payload_too_large
+                                                           : http::status::bad_request);
 }
 
 void finish(Response& response, const Request& request, bool keep_alive) {

@@ -15,8 +15,6 @@
 
 namespace tandem {
 
-namespace http = boost::beast::http;
-
 using Request = http::request<http::string_body>;
 using Response = http::response<http::string_body>;
 
@@ -37,7 +35,7 @@ Response json_response(const T& value, http::status status = http::status::ok) {
 }
 
 /// The status and `{"error":"..."}`.
-Response error_response(Reason reason);
+Response error_response(http::status status);
 
 /// The answer to what was thrown: a refusal; or with a line in the log 503 if the database is away
 /// or too busy, and 500 for a bug.

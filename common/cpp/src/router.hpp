@@ -17,7 +17,7 @@ template <typename Handler>
 class Router {
 public:
     struct Route {
-        boost::beast::http::verb method;
+        http::verb method;
         std::string_view path;
         Handler handler;
     };
@@ -27,19 +27,19 @@ public:
     void add(Route route) { routes_.push_back(route); }
 
     /// The handler, and what stands for `{id}`. Throws Refusal.
-    [[nodiscard]] std::pair<Handler, std::string_view> find(boost::beast::http::verb method,
+    [[nodiscard]] std::pair<Handler, std::string_view> find(http::verb method,
                                                             std::string_view target) const {
         const auto path = target.substr(0, target.find('?'));
-        auto reason = Reason::not_found;
+        auto refusal = http::status::not_found;
         for (const auto& route : routes_) {
             if (const auto id = id_in(path, route.path)) {
                 if (route.method == method) {
                     return {route.handler, *id};
                 }
-                reason = Reason::method_not_allowed;
+                refusal = http::status::method_not_allowed;
             }
         }
-        throw Refusal(reason);
+        throw Refusal(refusal);
     }
 
 private:

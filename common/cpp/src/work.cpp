@@ -15,7 +15,7 @@ std::chrono::milliseconds parse_delay(const Request& request) {
     constexpr unsigned longest_ms = 10'000;
     const auto url = boost::urls::parse_origin_form(request.target());
     if (!url) {
-        throw Refusal(Reason::bad_request);
+        throw Refusal(http::status::bad_request);
     }
     unsigned delay_ms = 0;
     for (const auto& parameter : url->params()) {
@@ -23,7 +23,7 @@ std::chrono::milliseconds parse_delay(const Request& request) {
             const auto* end = parameter.value.data() + parameter.value.size();
             const auto [stop, error] = std::from_chars(parameter.value.data(), end, delay_ms);
             if (error != std::errc{} || stop != end || delay_ms > longest_ms) {
-                throw Refusal(Reason::bad_request);
+                throw Refusal(http::status::bad_request);
             }
         }
     }

@@ -1,4 +1,4 @@
-// Why a call refuses what it was given.
+// The status with which a call refuses what it was given.
 #pragma once
 
 #include <catch2/catch_test_macros.hpp>
@@ -6,11 +6,11 @@
 #include "errors.hpp"
 
 template <typename Function>
-tandem::Reason reason_of(Function function) {
+tandem::http::status status_of(Function function) {
     try {
         function();
     } catch (const tandem::Refusal& refusal) {
-        return refusal.reason;
+        return refusal.status;
     }
     FAIL("it was not refused");
     return {};

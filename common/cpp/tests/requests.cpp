@@ -28,16 +28,16 @@ TEST_CASE("recipe ids are decimal numbers from 1") {
     for (const auto* bad :
          {"", "0", "+1", "-1", "1.0", "1e3", " 1", "1 ", "x", "%31", "2147483648"}) {
         INFO(bad);
-        CHECK(reason_of([&] { parse_recipe_id(bad); }) == Reason::bad_request);
+        CHECK(status_of([&] { parse_recipe_id(bad); }) == http::status::bad_request);
     }
 }
 
 TEST_CASE("the session is found among cookies") {
-    CHECK(reason_of([] { session_key(Request()); }) == Reason::unauthorized);
+    CHECK(status_of([] { session_key(Request()); }) == http::status::unauthorized);
     for (const auto* none : {"", ";", "a=b; xsessionid=k; sessionid", "sessionid=", "SESSIONID=k",
                              "sessionid=\xc3\xa9"}) {
         INFO(none);
-        CHECK(reason_of([&] { found(none); }) == Reason::unauthorized);
+        CHECK(status_of([&] { found(none); }) == http::status::unauthorized);
     }
     CHECK(found("sessionid=k") == "k");
     CHECK(found("a=b;sessionid=k=1;c=d") == "k=1");
@@ -57,6 +57,6 @@ TEST_CASE("a note is an object with a text") {
           std::string(R"({"text":null})"), std::string(R"({"Text":"a"})"), std::string("\"text\""),
           std::string(R"({"text":"a")"), std::string("{'text':'a'}")}) {
         INFO(bad);
-        CHECK(reason_of([&] { parse_note(bad); }) == Reason::bad_request);
+        CHECK(status_of([&] { parse_note(bad); }) == http::status::bad_request);
     }
 }

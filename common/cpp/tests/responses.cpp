@@ -33,7 +33,7 @@ TEST_CASE("text is escaped no more than needed") {
 }
 
 TEST_CASE("an error is JSON") {
-    auto response = error_response(Reason::unauthorized);
+    auto response = error_response(http::status::unauthorized);
     finish(response, Request(), true);
     CHECK(response.result_int() == 401);
     CHECK(response.body() == R"({"error":"unauthorized"})");
@@ -46,7 +46,7 @@ TEST_CASE("an outage is 503, everything else is a bug, and both are logged") {
     CHECK(failure_response(pg::Unavailable("away")).result_int() == 503);
     CHECK(failure_response(pg::Error("no such table")).result_int() == 500);
     CHECK(failure_response(std::bad_alloc()).result_int() == 500);
-    CHECK(failure_response(Refusal(Reason::not_found)).result_int() == 404);
+    CHECK(failure_response(Refusal(http::status::not_found)).result_int() == 404);
     const auto text = standard_error.text();
     CHECK(text.contains("away"));
     CHECK(text.contains("no such table"));

@@ -49,10 +49,10 @@ TEST_CASE("another path is not found, another method not allowed") {
     for (const auto* target : {"", "*", "/nothing", "/recipes/", "/recipes/1/2", "/recipes//notes",
                                "/recipes/1/2/notes", "/user", "/user/"}) {
         INFO(target);
-        CHECK(reason_of([&] { return router.find(verb::get, target); }) == Reason::not_found);
+        CHECK(status_of([&] { return router.find(verb::get, target); }) == http::status::not_found);
     }
     const auto put = [] { return router.find(verb::put, "/user/1"); };
-    CHECK(reason_of(put) == Reason::method_not_allowed);
+    CHECK(status_of(put) == http::status::method_not_allowed);
     const auto get = [] { return router.find(verb::get, "/recipes/1/notes"); };
-    CHECK(reason_of(get) == Reason::method_not_allowed);
+    CHECK(status_of(get) == http::status::method_not_allowed);
 }

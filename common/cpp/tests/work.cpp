@@ -28,7 +28,7 @@ TEST_CASE("the delay is 0 to 10000 ms") {
          {"?delay_ms", "?delay_ms=", "?delay_ms=-1", "?delay_ms=%2B1", "?delay_ms=1.5",
           "?delay_ms=10001", "?delay_ms=99999999999", "?delay_ms=x", "?delay_ms=%"}) {
         INFO(bad);
-        CHECK(reason_of([&] { delay(bad); }) == Reason::bad_request);
+        CHECK(status_of([&] { delay(bad); }) == http::status::bad_request);
     }
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("numbers are 32-bit integers in one array") {
          {"", "[", "[1", "[1,]", "[1] 2", "nan", "{}", "1", "null", "[1.5]", "[true]", "[null]",
           "[[1]]", "[\"1\"]", "[2147483648]", "[-2147483649]", "[18446744073709551615]"}) {
         INFO(bad);
-        CHECK(reason_of([&] { parse_numbers(bad); }) == Reason::bad_request);
+        CHECK(status_of([&] { parse_numbers(bad); }) == http::status::bad_request);
     }
     CHECK(sum_of({2'147'483'647, 1}) == 2'147'483'648);
 }
