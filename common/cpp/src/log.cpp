@@ -3,8 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <format>
-#include <string>
+#include <print>
 #include <utility>
 
 namespace tandem {
@@ -20,14 +19,11 @@ void set_log_level(LogLevel least) {
 }
 
 void log(LogLevel level, std::string_view message) {
-    if (level < threshold) {
-        return;
+    using namespace std::chrono;
+    if (level >= threshold) {
+        const auto now = floor<milliseconds>(system_clock::now());
+        std::println(stderr, "{:%FT%TZ} {} {}", now, names.at(std::to_underlying(level)), message);
     }
-    const auto now =
-        std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    const auto* name = names.at(static_cast<std::size_t>(std::to_underlying(level)));
-    const auto line = std::format("{:%FT%TZ} {} {}\n", now, name, message);
-    std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace tandem

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-enum class LogLevel { debug, info, warn, error };
+enum class LogLevel : unsigned { debug, info, warn, error };
 
 /// Before there are other threads; without it warnings and errors are logged.
 void set_log_level(LogLevel least);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <format>
+#include <print>
 #include <utility>
 
 #include <boost/beast/http/error.hpp>
@@ -77,11 +78,9 @@ void finish(Response& response, const Request& request, bool keep_alive) {
 
 void log_access(const Request& request, const Response& response,
                 std::chrono::steady_clock::duration took) {
-    const auto line =
-        std::format("{} {} {} {} us\n", std::string_view(request.method_string()),
-                    std::string_view(request.target()), response.result_int(),
-                    std::chrono::duration_cast<std::chrono::microseconds>(took).count());
-    std::fwrite(line.data(), 1, line.size(), stdout);
+    std::println("{} {} {} {} us", std::string_view(request.method_string()),
+                 std::string_view(request.target()), response.result_int(),
+                 std::chrono::duration_cast<std::chrono::microseconds>(took).count());
     std::fflush(stdout);
 }
 

@@ -1,7 +1,7 @@
 #include "rows.hpp"
 
+#include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
 namespace tandem::rows {
 namespace {
@@ -20,26 +20,17 @@ std::string_view kind_of_owner(std::int32_t content_type) {
 /// Each note with its own of the reactions, which come for the whole recipe.
 std::vector<Note> notes(const pg::Result& notes, const pg::Result& reactions) {
     auto list = models<Note>(notes);
-    std::unordered_map<std::int32_t, Note*> by_id;
-    for (auto& note : list) {
-        by_id.emplace(note.id, &note);
-    }
-    for (int index = 0; index < reactions.size(); ++index) {
-        const auto row = reactions[index];
+    for (const auto row : reactions.rows()) {
+        const auto note = std::ranges::find(list, row.int4(1), &Note::id);
         // The two statements do not see the same moment: a reaction may be to a note that is new.
-        if (const auto found = by_id.find(row.int4(1)); found != by_id.end()) {
-            found->second->reactions.push_back({.id = row.int4(0),
-                                                .emoji = row.text(2),
-                                                .created_by_id = row.int4(3),
-                                                .created = row.text(4)});
+        if (note != list.end()) {
+            note->reactions.push_back({.id = row.int4(0),
+                                       .emoji = row.text(2),
+                                       .created_by_id = row.int4(3),
+                                       .created = row.text(4)});
         }
     }
     return list;
-}
-
-template <typename To, typename From>
-void append(To& to, From from) {
-    to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));
 }
 
 }  // namespace
@@ -49,11 +40,13 @@ Recipe recipe(const RecipeResults& results) {
     const auto row = results.recipe[0];
     auto recipe = model<Recipe>(row);
     recipe.owner.kind = kind_of_owner(row.int4(content_type));
-    append(recipe.ingredients, models<Ingredient>(results.ingredients));
-    append(recipe.ingredients, models<Section>(results.sections));
+    const auto ingredients = std::back_inserter(recipe.ingredients);
+    std::ranges::move(models<Ingredient>(results.ingredients), ingredients);
+    std::ranges::move(models<Section>(results.sections), ingredients);
     recipe.steps = models<Step>(results.steps);
-    append(recipe.timeline, notes(results.notes, results.reactions));
-    append(recipe.timeline, models<Event>(results.events));
+    const auto timeline = std::back_inserter(recipe.timeline);
+    std::ranges::move(notes(results.notes, results.reactions), timeline);
+    std::ranges::move(models<Event>(results.events), timeline);
     return recipe;
 }
 

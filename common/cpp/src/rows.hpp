@@ -3,7 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
-#include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -46,7 +46,7 @@ T model(pg::Row row) {
 
 template <typename T>
 std::vector<T> models(const pg::Result& result) {
-    return result.map(model<T>);
+    return result.rows() | std::views::transform(model<T>) | std::ranges::to<std::vector>();
 }
 
 /// The results of the statements of one recipe.

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <format>
 
+#include <boost/algorithm/string/join.hpp>
+
 namespace tandem {
 namespace {
 
@@ -46,16 +48,12 @@ std::size_t number(const Environment& environment, const char* name, std::size_t
 }
 
 std::size_t choice(const Environment& environment, const char* name, const char* fallback,
-                   std::initializer_list<std::string_view> values) {
-    const auto* const found = std::ranges::find(values, value_of(environment, name, fallback));
+                   const std::vector<std::string>& values) {
+    const auto found = std::ranges::find(values, value_of(environment, name, fallback));
     if (found != values.end()) {
         return static_cast<std::size_t>(found - values.begin());
     }
-    std::string names;
-    for (const auto value : values) {
-        names += names.empty() ? value : std::format(", {}", value);
-    }
-    throw ConfigError(std::format("{} must be one of {}", name, names));
+    throw ConfigError(std::format("{} must be one of {}", name, boost::join(values, ", ")));
 }
 
 Settings read_settings(const Environment& environment) {

@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "log.hpp"
 #include "pg/options.hpp"
@@ -47,6 +46,6 @@ std::size_t number(const Environment& environment, const char* name, std::size_t
 
 /// The place of the value among those that have a meaning.
 std::size_t choice(const Environment& environment, const char* name, const char* fallback,
-                   std::initializer_list<std::string_view> values);
+                   const std::vector<std::string>& values);
 
 }  // namespace tandem

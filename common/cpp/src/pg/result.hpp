@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -63,15 +63,9 @@ public:
     /// What the server says that it did: `COMMIT`, `INSERT 0 1`.
     [[nodiscard]] std::string_view command() const { return PQcmdStatus(result_.get()); }
 
-    /// The rows, each made into a model.
-    template <typename Function>
-    [[nodiscard]] auto map(Function make) const {
-        std::vector<decltype(make(Row{nullptr, 0}))> models;
-        models.reserve(static_cast<std::size_t>(size()));
-        for (int row = 0; row < size(); ++row) {
-            models.push_back(make((*this)[row]));
-        }
-        return models;
+    [[nodiscard]] auto rows() const {
+        return std::views::iota(0, size()) |
+               std::views::transform([this](int row) { return (*this)[row]; });
     }
 
 private:
