@@ -6,15 +6,11 @@
 #include "app.hpp"
 #include "async.hpp"
 #include "responses.hpp"
-#include "router.hpp"
 
 namespace tandem {
 
-/// `id` is what stands for `{id}` in the path. What a handler throws is 503 or 500.
-using Handler = Task<Response> (*)(App& app, const Request& request, std::string_view id);
-
-/// `tells_pool`: whether there is a pool that counts, and with it its path.
-Router<Handler> routes(bool tells_pool);
+/// The answer of the handler behind the request's path, or to what it throws.
+Task<Response> answer(App& app, const Request& request);
 
 // recipes.cpp
 Task<Response> random_recipe(App& app, const Request& request, std::string_view id);

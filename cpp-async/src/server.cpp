@@ -38,7 +38,6 @@ private:
     std::deque<asio::io_context> contexts_;
     asio::io_context& main_;
     App app_;
-    const Router<Handler> router_;
     Acceptor acceptor_;
 };
 
@@ -46,7 +45,6 @@ Server::Server(const Config& config)
     : contexts_(event_loops(config.workers)),
       main_(contexts_.front()),
       app_(config, main_.get_executor()),
-      router_(routes(config.db_persistent)),
       acceptor_(main_, asio::ip::tcp::endpoint(asio::ip::tcp::v4(), config.port)) {
     log(LogLevel::info, std::format("listening on port {}", config.port));
 }
@@ -87,7 +85,7 @@ Task<void> Server::accept() {
             if (error) {
                 trouble = error.message();
             } else {
-                asio::co_spawn(context, serve_connection(app_, router_, Stream(std::move(socket))),
+                asio::co_spawn(context, serve_connection(app_, Stream(std::move(socket))),
                                asio::detached);
             }
         } catch (const std::exception& error) {  // no memory

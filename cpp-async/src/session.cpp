@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "responses.hpp"
+#include "routes.hpp"
 #include "underway.hpp"
 
 namespace tandem {
@@ -34,18 +35,9 @@ Task<error_code> read(Stream& stream, beast::flat_buffer& buffer, Parser& parser
     co_return error;
 }
 
-Task<Response> answer(App& app, const Router<Handler>& router, const Request& request) {
-    try {
-        const auto [handler, id] = router.find(request.method(), request.target());
-        co_return co_await handler(app, request, id);
-    } catch (const std::exception& error) {
-        co_return failure_response(error);
-    }
-}
-
 }  // namespace
 
-Task<void> serve_connection(App& app, const Router<Handler>& router, Stream stream) {
+Task<void> serve_connection(App& app, Stream stream) {
     error_code ignored;
     stream.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     beast::flat_buffer buffer;  // also holds what follows in a pipeline
@@ -59,7 +51,7 @@ Task<void> serve_connection(App& app, const Router<Handler>& router, Stream stre
         if (failure) {
             response = unreadable_response(failure);
         } else {
-            response = co_await answer(app, router, request);
+            response = co_await answer(app, request);
         }
         if (!response) {
             break;

@@ -3,11 +3,10 @@
 
 #include "app.hpp"
 #include "async.hpp"
-#include "routes.hpp"
 
 namespace tandem {
 
 /// Answers requests, one after the other, until either side has had enough.
-Task<void> serve_connection(App& app, const Router<Handler>& router, Stream stream);
+Task<void> serve_connection(App& app, Stream stream);
 
 }  // namespace tandem

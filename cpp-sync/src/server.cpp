@@ -14,7 +14,6 @@
 
 #include "app.hpp"
 #include "log.hpp"
-#include "routes.hpp"
 #include "session.hpp"
 #include "underway.hpp"
 
@@ -40,16 +39,13 @@ private:
     void drain();
 
     App app_;
-    const Router<Handler> router_;
     asio::io_context context_{1};
     asio::ip::tcp::acceptor acceptor_;
     std::size_t threads_ = 0;  // that serve a connection
 };
 
 Server::Server(const Config& config)
-    : app_(config),
-      router_(routes(config.db_persistent)),
-      acceptor_(context_, asio::ip::tcp::endpoint(asio::ip::tcp::v4(), config.port)) {
+    : app_(config), acceptor_(context_, asio::ip::tcp::endpoint(asio::ip::tcp::v4(), config.port)) {
     log(LogLevel::info, std::format("listening on port {}", config.port));
 }
 
@@ -65,7 +61,7 @@ void Server::run() {
 
 /// The next connection. When all threads are serving, further ones stay in the kernel's backlog.
 void Server::accept() {
-    auto session = std::make_shared<Session>(app_, router_);
+    auto session = std::make_shared<Session>(app_);
     auto& socket = session->socket();
     acceptor_.async_accept(socket, [this, session](error_code error) {
         if (error) {

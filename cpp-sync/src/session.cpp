@@ -2,9 +2,9 @@
 
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
-#include <exception>
 #include <optional>
 
+#include "routes.hpp"
 #include "underway.hpp"
 
 namespace tandem {
@@ -36,7 +36,7 @@ void Session::run() {
         const auto began = Clock::now();
         const auto& request = parser.get();
         auto response =
-            failure ? unreadable_response(failure) : std::optional<Response>(answer(request));
+            failure ? unreadable_response(failure) : std::optional<Response>(answer(app_, request));
         if (!response) {
             break;
         }
@@ -51,15 +51,6 @@ void Session::run() {
         keep_alive = keep_alive && !unsent;
     }
     socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
-}
-
-Response Session::answer(const Request& request) {
-    try {
-        const auto [handler, id] = router_.find(request.method(), request.target());
-        return handler(app_, request, id);
-    } catch (const std::exception& error) {
-        return failure_response(error);
-    }
 }
 
 error_code Session::read(Parser& parser, std::chrono::seconds limit) {

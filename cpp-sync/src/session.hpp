@@ -11,13 +11,12 @@
 
 #include "app.hpp"
 #include "responses.hpp"
-#include "routes.hpp"
 
 namespace tandem {
 
 class Session {
 public:
-    Session(App& app, const Router<Handler>& router) : app_(app), router_(router) {}
+    explicit Session(App& app) : app_(app) {}
 
     /// To accept a connection with.
     boost::asio::ip::tcp::socket& socket() { return stream_.socket(); }
@@ -40,11 +39,9 @@ private:
         return result;
     }
 
-    Response answer(const Request& request);
     boost::system::error_code read(Parser& parser, std::chrono::seconds limit);
 
     App& app_;
-    const Router<Handler>& router_;
     boost::asio::io_context context_{1};
     boost::beast::tcp_stream stream_{context_};
     boost::beast::flat_buffer buffer_;  // also holds what follows in a pipeline
