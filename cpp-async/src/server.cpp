@@ -16,8 +16,8 @@
 #include "app.hpp"
 #include "async.hpp"
 #include "log.hpp"
+#include "process.hpp"
 #include "session.hpp"
-#include "underway.hpp"
 
 namespace tandem {
 namespace {

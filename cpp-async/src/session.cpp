@@ -4,13 +4,12 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
-#include <optional>
+#include <boost/scope/scope_exit.hpp>
 #include <tuple>
 #include <utility>
 
 #include "responses.hpp"
 #include "routes.hpp"
-#include "underway.hpp"
 
 namespace tandem {
 namespace {
@@ -44,25 +43,21 @@ Task<void> serve_connection(App& app, Stream stream) {
     for (bool keep_alive = true; keep_alive;) {
         Parser parser;
         const auto failure = co_await read(stream, buffer, parser);
-        const Underway underway(app.underway);
-        const auto began = Clock::now();
-        const auto& request = parser.get();
-        std::optional<Response> response;
-        if (failure) {
-            response = unreadable_response(failure);
-        } else {
-            response = co_await answer(app, request);
-        }
-        if (!response) {
+        if (has_gone(failure)) {
             break;
         }
+        ++app.underway;
+        const boost::scope::scope_exit answered([&app] { --app.underway; });
+        const auto began = Clock::now();
+        const auto& request = parser.get();
+        auto response = failure ? unreadable_response(failure) : co_await answer(app, request);
         keep_alive = !failure && request.keep_alive() && !app.stopping;
-        finish(*response, request, keep_alive);
+        finish(response, request, keep_alive);
         if (app.config.access_log) {
-            log_access(request, *response, Clock::now() - began);
+            log_access(request, response, Clock::now() - began);
         }
         stream.expires_after(write_limit);
-        const auto [error, size] = co_await http::async_write(stream, *response, as_tuple);
+        const auto [error, size] = co_await http::async_write(stream, response, as_tuple);
         keep_alive = keep_alive && !error;
     }
     stream.socket().shutdown(asio::socket_base::shutdown_send, ignored);

@@ -14,8 +14,8 @@
 
 #include "app.hpp"
 #include "log.hpp"
+#include "process.hpp"
 #include "session.hpp"
-#include "underway.hpp"
 
 namespace tandem {
 namespace {

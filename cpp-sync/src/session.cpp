@@ -2,10 +2,9 @@
 
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
-#include <optional>
+#include <boost/scope/scope_exit.hpp>
 
 #include "routes.hpp"
-#include "underway.hpp"
 
 namespace tandem {
 namespace {
@@ -32,22 +31,21 @@ void Session::run() {
     for (bool keep_alive = true; keep_alive; limit = idle_limit) {
         Parser parser;
         const auto failure = read(parser, limit);
-        const Underway underway(app_.underway);
-        const auto began = Clock::now();
-        const auto& request = parser.get();
-        auto response =
-            failure ? unreadable_response(failure) : std::optional<Response>(answer(app_, request));
-        if (!response) {
+        if (has_gone(failure)) {
             break;
         }
+        ++app_.underway;
+        const boost::scope::scope_exit answered([this] { --app_.underway; });
+        const auto began = Clock::now();
+        const auto& request = parser.get();
+        auto response = failure ? unreadable_response(failure) : answer(app_, request);
         keep_alive = !failure && request.keep_alive() && !app_.stopping;
-        finish(*response, request, keep_alive);
+        finish(response, request, keep_alive);
         if (app_.config.access_log) {
-            log_access(request, *response, Clock::now() - began);
+            log_access(request, response, Clock::now() - began);
         }
-        const auto unsent = block(write_limit, [&](auto done) {
-            http::async_write(stream_, *response, std::move(done));
-        });
+        const auto unsent = block(
+            write_limit, [&](auto done) { http::async_write(stream_, response, std::move(done)); });
         keep_alive = keep_alive && !unsent;
     }
     socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);

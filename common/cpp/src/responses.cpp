@@ -59,12 +59,13 @@ Response failure_response(const std::exception& error) {
                                  : http::status::internal_server_error);
 }
 
-std::optional<Response> unreadable_response(const boost::system::error_code& error) {
+bool has_gone(const boost::system::error_code& error) {
     const auto any_http_error = make_error_code(http::error::bad_method);
-    if (error.category() != any_http_error.category() || error == http::error::end_of_stream ||
-        error == http::error::partial_message) {
-        return std::nullopt;
-    }
+    return error && (error.category() != any_http_error.category() ||
+                     error == http::error::end_of_stream || error == http::error::partial_message);
+}
+
+Response unreadable_response(const boost::system::error_code& error) {
     return error_response(error == http::error::body_limit ? http::status::payload_too_large
                                                            : http::status::bad_request);
 }

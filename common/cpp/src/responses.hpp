@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <exception>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,8 +40,10 @@ Response error_response(http::status status);
 /// or too busy, and 500 for a bug.
 Response failure_response(const std::exception& error);
 
-/// The answer to what could not be read; nothing where the client has gone or said nothing.
-std::optional<Response> unreadable_response(const boost::system::error_code& error);
+/// Whether nothing could be read because the client has gone or said nothing.
+bool has_gone(const boost::system::error_code& error);
+/// The answer to what else could not be read.
+Response unreadable_response(const boost::system::error_code& error);
 
 /// Sets what depends on the request and on the connection: version, keep-alive, date, length.
 void finish(Response& response, const Request& request, bool keep_alive);

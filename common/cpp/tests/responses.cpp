@@ -55,12 +55,14 @@ TEST_CASE("an outage is 503, everything else is a bug, and both are logged") {
 }
 
 TEST_CASE("what cannot be read is refused, unless nobody is there") {
-    CHECK(unreadable_response(http::error::bad_target)->result_int() == 400);
-    CHECK(unreadable_response(http::error::body_limit)->result_int() == 413);
+    CHECK(unreadable_response(http::error::bad_target).result_int() == 400);
+    CHECK(unreadable_response(http::error::body_limit).result_int() == 413);
+    CHECK_FALSE(has_gone({}));
+    CHECK_FALSE(has_gone(http::error::bad_target));
     for (const boost::system::error_code gone :
          {make_error_code(http::error::end_of_stream),
           make_error_code(http::error::partial_message),
           make_error_code(boost::system::errc::connection_reset)}) {
-        CHECK_FALSE(unreadable_response(gone));
+        CHECK(has_gone(gone));
     }
 }

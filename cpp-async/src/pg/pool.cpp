@@ -3,6 +3,7 @@
 #include <boost/asio/cancel_at.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/scope/scope_exit.hpp>
 
 #include "log.hpp"
 #include "pg/limits.hpp"
@@ -21,8 +22,9 @@ Pool::Pool(const Config& config, const Executor& executor)
 }
 
 Task<Pool::Lease> Pool::acquire() {
-    const Counts::Checkout checkout(counts_);
-    const auto deadline = Clock::now() + acquire_limit;
+    const auto began = Clock::now();
+    const auto deadline = began + acquire_limit;
+    const boost::scope::scope_exit counted([&] { counts_.add(Clock::now() - began); });
     auto connection = co_await take(deadline);
     try {
         // A connection that ended while nobody used it is seen here, without asking the server.

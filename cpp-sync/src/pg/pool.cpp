@@ -1,5 +1,7 @@
 #include "pg/pool.hpp"
 
+#include <boost/scope/scope_exit.hpp>
+
 #include "log.hpp"
 #include "pg/limits.hpp"
 
@@ -13,8 +15,9 @@ Pool::Pool(const Config& config)
       places_(config.db_pool_max) {}
 
 Pool::Lease Pool::acquire() {
-    const Counts::Checkout checkout(counts_);
-    const auto deadline = Clock::now() + acquire_limit;
+    const auto began = Clock::now();
+    const auto deadline = began + acquire_limit;
+    const boost::scope::scope_exit counted([&] { counts_.add(Clock::now() - began); });
     auto connection = take(deadline);
     try {
         // A connection that ended while nobody used it is seen here, without asking the server.
