@@ -12,8 +12,8 @@
 namespace tandem {
 
 struct App {
-    App(const Config& config, const Executor& executor)
-        : config(config),
+    App(const Config& given, const Executor& executor)
+        : config(given),
           repository(config, executor),
           offload(config.offload == Offload::none ? 0 : config.threads) {}
 

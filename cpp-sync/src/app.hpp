@@ -10,7 +10,7 @@
 namespace tandem {
 
 struct App {
-    explicit App(const Config& config) : config(config), repository(config) {}
+    explicit App(const Config& given) : config(given), repository(config) {}
 
     const Config config;
     Repository repository;

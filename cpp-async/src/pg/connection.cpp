@@ -3,18 +3,20 @@
 #include <fcntl.h>
 
 #include <boost/asio/cancel_at.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <cerrno>
+#include <functional>
 #include <string>
 #include <system_error>
 #include <tuple>
-#include <utility>
+#include <variant>
 
 #include "pg/limits.hpp"
 
 namespace tandem::pg {
 namespace {
+
+using asio::experimental::awaitable_operators::operator||;
 
 /// libpq would look a name up while the whole thread waits, so it gets the address.
 Task<void> look_up(Options& options) {
@@ -37,22 +39,20 @@ Task<std::unique_ptr<Connection>> Connection::open(Options options, bool prepare
     const auto executor = co_await asio::this_coro::executor;
     std::unique_ptr<Connection> connection(new Connection(prepare));
     co_await look_up(options);
-    auto wants = connection->protocol_.connect(options);
-    while (wants != Wants::nothing) {
-        // libpq may take another socket for the next address.
-        connection->take_socket(executor);
-        co_await connection->wait(wants, deadline);
-        connection->socket_.reset();
-        wants = connection->protocol_.go_on_connecting();
-    }
+    auto wants = connection->connect(options);
     connection->take_socket(executor);
+    while (wants != Wants::nothing) {
+        co_await connection->wait(wants, deadline);
+        wants = connection->go_on_connecting();
+        connection->take_socket(executor);  // libpq may have taken another one
+    }
     co_return connection;
 }
 
 /// libpq closes its descriptor as soon as the server has ended the connection, and the next socket
 /// gets its number. What is waited for, and forgotten later, is therefore a descriptor of our own.
 void Connection::take_socket(const Executor& executor) {
-    const int own = fcntl(protocol_.socket(), F_DUPFD_CLOEXEC, 0);
+    const int own = fcntl(socket(), F_DUPFD_CLOEXEC, 0);
     if (own < 0) {
         throw Unavailable(std::generic_category().message(errno));
     }
@@ -61,32 +61,26 @@ void Connection::take_socket(const Executor& executor) {
 
 void Connection::move_to(const Executor& executor) {
     if (socket_->get_executor() != executor) {
-        const auto socket = socket_->release();
-        socket_.emplace(executor, socket);
+        socket_.emplace(executor, socket_->release());
     }
 }
 
 Task<Result> Connection::run(const Query& query, Parameters parameters) {
-    protocol_.start(query, parameters);
+    start(query, parameters);
     co_return co_await answer();
 }
 
 Task<Result> Connection::command(const char* sql) {
-    protocol_.start(sql);
+    start(sql);
     co_return co_await answer();
-}
-
-Task<void> Connection::reset() {
-    co_await command("discard all");
-    protocol_.forget_prepared();
 }
 
 Task<Result> Connection::answer() {
     const auto deadline = Clock::now() + statement_limit;
-    for (auto wants = protocol_.advance(); wants != Wants::nothing; wants = protocol_.advance()) {
+    for (auto wants = advance(); wants != Wants::nothing; wants = advance()) {
         co_await wait(wants, deadline);
     }
-    co_return protocol_.take();
+    co_return take();
 }
 
 Task<void> Connection::wait(Wants what, Clock::time_point deadline) {
@@ -94,19 +88,17 @@ Task<void> Connection::wait(Wants what, Clock::time_point deadline) {
     if (Clock::now() >= deadline) {
         throw Unavailable("no answer in time");
     }
-    const auto in_time = [deadline](const auto& token) { return asio::cancel_at(deadline, token); };
+    const auto ready = [&](Descriptor::wait_type how) {
+        return socket_->async_wait(how, asio::cancel_at(deadline, as_tuple));
+    };
     error_code error;
     if (what == Wants::read_or_write) {
         // A statement that is larger than the socket's buffer.
-        const auto [order, unreadable, unwritable] =
-            co_await asio::experimental::make_parallel_group(
-                socket_->async_wait(Descriptor::wait_read, in_time(asio::deferred)),
-                socket_->async_wait(Descriptor::wait_write, in_time(asio::deferred)))
-                .async_wait(asio::experimental::wait_for_one(), use_task);
-        error = order[0] == 0 ? unreadable : unwritable;
+        const auto first = co_await (ready(Descriptor::wait_read) || ready(Descriptor::wait_write));
+        std::tie(error) = std::visit(std::identity(), first);
     } else {
-        const auto ready = what == Wants::read ? Descriptor::wait_read : Descriptor::wait_write;
-        std::tie(error) = co_await socket_->async_wait(ready, in_time(as_tuple));
+        const bool read = what == Wants::read;
+        std::tie(error) = co_await ready(read ? Descriptor::wait_read : Descriptor::wait_write);
     }
     if (error) {
         throw Unavailable(error == asio::error::operation_aborted ? "no answer in time"

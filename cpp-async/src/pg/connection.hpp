@@ -11,7 +11,7 @@
 namespace tandem::pg {
 
 /// Every member function may throw Error; the connection is then to be looked at with `usable`.
-class Connection {
+class Connection : public Protocol {
 public:
     static Task<std::unique_ptr<Connection>> open(Options options, bool prepare,
                                                   Clock::time_point deadline);
@@ -22,27 +22,19 @@ public:
     /// `begin`, `commit` and their like.
     Task<Result> command(const char* sql);
 
-    /// Forgets all that the session holds, prepared statements too.
-    Task<void> reset();
-
     /// Moves to the event loop of who is going to use it.
     void move_to(const Executor& executor);
     Executor executor() { return socket_->get_executor(); }
 
-    [[nodiscard]] bool usable() const { return protocol_.usable(); }
-    [[nodiscard]] bool stale() const { return protocol_.stale(); }
-    [[nodiscard]] Clock::duration age() const { return protocol_.age(); }
-
 private:
     using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
 
-    explicit Connection(bool prepare) : protocol_(prepare) {}
+    using Protocol::Protocol;
 
     void take_socket(const Executor& executor);
     Task<Result> answer();
     Task<void> wait(Wants what, Clock::time_point deadline);
 
-    Protocol protocol_;
     std::optional<Descriptor> socket_;  // a duplicate of libpq's
 };
 

@@ -10,13 +10,9 @@
 
 namespace tandem::pg {
 
-Pool::Pool(const Config& config, const Executor& executor)
-    : options_(config.database),
-      persistent_(config.db_persistent),
-      prepare_(config.db_prepare),
-      reset_(config.db_reset && config.db_persistent),
-      places_(executor, config.db_pool_max) {
-    for (std::size_t place = 0; place < config.db_pool_max; ++place) {
+Pool::Pool(const Settings& settings, const Executor& executor)
+    : settings_(settings), places_(executor, settings.db_pool_max) {
+    for (std::size_t place = 0; place < settings.db_pool_max; ++place) {
         places_.try_send(error_code(), nullptr);
     }
 }
@@ -32,7 +28,8 @@ Task<Pool::Lease> Pool::acquire() {
             connection->move_to(co_await asio::this_coro::executor);
         } else {
             connection.reset();
-            connection = co_await Connection::open(options_, prepare_, deadline);
+            connection =
+                co_await Connection::open(settings_.database, settings_.db_prepare, deadline);
         }
     } catch (...) {
         give_back(nullptr);
@@ -59,10 +56,10 @@ Task<std::unique_ptr<Connection>> Pool::take(Clock::time_point deadline) {
 
 void Pool::give_back(std::unique_ptr<Connection> connection) {
     if (connection &&
-        (!persistent_ || !connection->usable() || connection->age() >= longest_life)) {
+        (!settings_.db_persistent || !connection->usable() || connection->age() >= longest_life)) {
         connection.reset();
     }
-    if (connection && reset_) {
+    if (connection && settings_.db_reset) {
         // Nobody has to wait for it but the next user.
         const auto executor = connection->executor();
         asio::co_spawn(executor, reset(std::move(connection)), asio::detached);
@@ -73,7 +70,7 @@ void Pool::give_back(std::unique_ptr<Connection> connection) {
 
 Task<void> Pool::reset(std::unique_ptr<Connection> connection) {
     try {
-        co_await connection->reset();
+        co_await connection->command("discard all");
     } catch (const std::exception& error) {
         log(LogLevel::warn, error.what());
         connection.reset();

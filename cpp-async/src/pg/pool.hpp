@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "async.hpp"
-#include "config.hpp"
 #include "pg/connection.hpp"
 #include "pg/counts.hpp"
+#include "settings.hpp"
 
 namespace tandem::pg {
 
@@ -24,7 +24,7 @@ public:
     /// A connection, and the right to have one, until the end of its life.
     using Lease = std::unique_ptr<Connection, GiveBack>;
 
-    Pool(const Config& config, const Executor& executor);
+    Pool(const Settings& settings, const Executor& executor);
 
     /// Waits 1.5 s at the most, for its turn and for a new connection together. Throws Unavailable.
     Task<Lease> acquire();
@@ -39,10 +39,7 @@ private:
     void give_back(std::unique_ptr<Connection> connection);
     Task<void> reset(std::unique_ptr<Connection> connection);
 
-    const Options options_;
-    const bool persistent_;
-    const bool prepare_;
-    const bool reset_;
+    const Settings& settings_;
     Counts counts_;
     // The places that are free. In each is a connection, or nothing where none has been opened.
     asio::experimental::concurrent_channel<Executor, void(error_code, std::unique_ptr<Connection>)>

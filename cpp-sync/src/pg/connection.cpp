@@ -8,35 +8,30 @@
 namespace tandem::pg {
 
 Connection::Connection(const Options& options, bool prepare, Clock::time_point deadline)
-    : protocol_(prepare) {
-    auto wants = protocol_.connect(options);
+    : Protocol(prepare) {
+    auto wants = connect(options);
     while (wants != Wants::nothing) {
         wait(wants, deadline);
-        wants = protocol_.go_on_connecting();
+        wants = go_on_connecting();
     }
 }
 
 Result Connection::run(const Query& query, const Parameters& parameters) {
-    protocol_.start(query, parameters);
+    start(query, parameters);
     return answer();
 }
 
 Result Connection::command(const char* sql) {
-    protocol_.start(sql);
+    start(sql);
     return answer();
-}
-
-void Connection::reset() {
-    command("discard all");
-    protocol_.forget_prepared();
 }
 
 Result Connection::answer() {
     const auto deadline = Clock::now() + statement_limit;
-    for (auto wants = protocol_.advance(); wants != Wants::nothing; wants = protocol_.advance()) {
+    for (auto wants = advance(); wants != Wants::nothing; wants = advance()) {
         wait(wants, deadline);
     }
-    return protocol_.take();
+    return take();
 }
 
 void Connection::wait(Wants what, Clock::time_point deadline) const {
@@ -44,9 +39,9 @@ void Connection::wait(Wants what, Clock::time_point deadline) const {
     const auto end = PQgetCurrentTimeUSec() + left.count();
     int ready = 0;
     do {
-        ready = left.count() <= 0 ? 0
-                                  : PQsocketPoll(protocol_.socket(), what != Wants::write,
-                                                 what != Wants::read, end);
+        ready = left.count() <= 0
+                    ? 0
+                    : PQsocketPoll(socket(), what != Wants::write, what != Wants::read, end);
     } while (ready < 0 && errno == EINTR);
     if (ready <= 0) {
         throw Unavailable(ready == 0 ? "no answer in time"

@@ -10,7 +10,7 @@ namespace tandem::pg {
 using Clock = std::chrono::steady_clock;
 
 /// Every member function may throw Error; the connection is then to be looked at with `usable`.
-class Connection {
+class Connection : public Protocol {
 public:
     /// Connects until the deadline.
     Connection(const Options& options, bool prepare, Clock::time_point deadline);
@@ -21,18 +21,9 @@ public:
     /// `begin`, `commit` and their like.
     Result command(const char* sql);
 
-    /// Forgets all that the session holds, prepared statements too.
-    void reset();
-
-    [[nodiscard]] bool usable() const { return protocol_.usable(); }
-    [[nodiscard]] bool stale() const { return protocol_.stale(); }
-    [[nodiscard]] Clock::duration age() const { return protocol_.age(); }
-
 private:
     Result answer();
     void wait(Wants what, Clock::time_point deadline) const;
-
-    Protocol protocol_;
 };
 
 }  // namespace tandem::pg

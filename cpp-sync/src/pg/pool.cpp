@@ -7,12 +7,7 @@
 
 namespace tandem::pg {
 
-Pool::Pool(const Config& config)
-    : options_(config.database),
-      persistent_(config.db_persistent),
-      prepare_(config.db_prepare),
-      reset_(config.db_reset && config.db_persistent),
-      places_(config.db_pool_max) {}
+Pool::Pool(const Settings& settings) : settings_(settings), places_(settings.db_pool_max) {}
 
 Pool::Lease Pool::acquire() {
     const auto began = Clock::now();
@@ -23,7 +18,8 @@ Pool::Lease Pool::acquire() {
         // A connection that ended while nobody used it is seen here, without asking the server.
         if (!connection || connection->stale()) {
             connection.reset();
-            connection = std::make_unique<Connection>(options_, prepare_, deadline);
+            connection =
+                std::make_unique<Connection>(settings_.database, settings_.db_prepare, deadline);
         }
     } catch (...) {
         give_back(nullptr);
@@ -67,12 +63,12 @@ void Pool::give_back(std::unique_ptr<Connection> connection) noexcept {
 }
 
 bool Pool::may_keep(Connection& connection) const {
-    if (!persistent_ || !connection.usable() || connection.age() >= longest_life) {
+    if (!settings_.db_persistent || !connection.usable() || connection.age() >= longest_life) {
         return false;
     }
-    if (reset_) {
+    if (settings_.db_reset) {
         try {
-            connection.reset();
+            connection.command("discard all");
         } catch (const Error& error) {
             log(LogLevel::warn, error.what());
         }

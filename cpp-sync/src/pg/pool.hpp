@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "config.hpp"
 #include "pg/connection.hpp"
 #include "pg/counts.hpp"
+#include "settings.hpp"
 
 namespace tandem::pg {
 
@@ -27,7 +27,7 @@ public:
     using Lease = std::unique_ptr<Connection, GiveBack>;
 
     /// Opens nothing yet: the server starts, and answers, without a database.
-    explicit Pool(const Config& config);
+    explicit Pool(const Settings& settings);
 
     /// Waits 1.5 s at the most, for its turn and for a new connection together. Throws Unavailable.
     Lease acquire();
@@ -48,10 +48,7 @@ private:
     void give_back(std::unique_ptr<Connection> connection) noexcept;
     bool may_keep(Connection& connection) const;
 
-    const Options options_;
-    const bool persistent_;
-    const bool prepare_;
-    const bool reset_;
+    const Settings& settings_;
     Counts counts_;
     std::mutex mutex_;
     // The places that are free. In each is a connection, or nothing where none has been opened.

@@ -144,6 +144,9 @@ Wants Protocol::advance() {
 Result Protocol::take() {
     auto result = std::exchange(result_, {});
     if (succeeded(result)) {
+        if (result.command() == "DISCARD ALL") {
+            prepared_.clear();
+        }
         return result;
     }
     const auto sqlstate = sqlstate_of(result);

@@ -24,6 +24,16 @@ enum class Wants { nothing, read, write, read_or_write };
 /// Every function may throw Error; the connection is then to be looked at with `usable`.
 class Protocol {
 public:
+    /// Neither broken nor in the middle of something, nor told of an outage, such as a plan that
+    /// the server gave up when the tables changed.
+    [[nodiscard]] bool usable() const;
+    /// Whether the server closed it, or sent what nobody asked for, while it was idle.
+    [[nodiscard]] bool stale() const;
+    [[nodiscard]] std::chrono::steady_clock::duration age() const {
+        return std::chrono::steady_clock::now() - opened_;
+    }
+
+protected:
     /// With `prepare` each statement is prepared at its first use, else its text is sent.
     explicit Protocol(bool prepare) : prepare_(prepare) {}
 
@@ -41,20 +51,8 @@ public:
     /// Sends what is left to send and takes in what has come.
     Wants advance();
 
-    /// The answer of what was started.
+    /// The answer of what was started. DISCARD ALL also forgets what was prepared.
     Result take();
-
-    /// After DISCARD ALL.
-    void forget_prepared() { prepared_.clear(); }
-
-    /// Neither broken nor in the middle of something, nor told of an outage, such as a plan that
-    /// the server gave up when the tables changed.
-    [[nodiscard]] bool usable() const;
-    /// Whether the server closed it, or sent what nobody asked for, while it was idle.
-    [[nodiscard]] bool stale() const;
-    [[nodiscard]] std::chrono::steady_clock::duration age() const {
-        return std::chrono::steady_clock::now() - opened_;
-    }
 
 private:
     void next_of_query();
