@@ -6,6 +6,7 @@
 
 #include "async.hpp"
 #include "config.hpp"
+#include "pg/pool.hpp"
 #include "repository.hpp"
 #include "users.hpp"
 
@@ -14,10 +15,12 @@ namespace tandem {
 struct App {
     App(const Config& given, const Executor& executor)
         : config(given),
-          repository(config, executor),
+          pool(config, executor),
+          repository(config, pool),
           offload(config.offload == Offload::none ? 0 : config.threads) {}
 
     const Config config;
+    pg::Pool pool;
     Repository repository;
     Users users;
     asio::thread_pool offload;

@@ -1,5 +1,7 @@
 // The API: recipes, notes and the dashboard.
 
+#include <boost/json/object.hpp>
+
 #include "requests.hpp"
 #include "routes.hpp"
 
@@ -18,8 +20,8 @@ Task<Response> write_note(App& app, const Request& request, std::string_view id)
     const auto recipe_id = parse_recipe_id(id);
     const auto key = session_key(request);
     const auto text = parse_note(request.body());
-    co_return json_response(co_await app.repository.write_note(key, recipe_id, text),
-                            http::status::created);
+    const auto note_id = co_await app.repository.write_note(key, recipe_id, text);
+    co_return json_response(boost::json::object{{"id", note_id}}, http::status::created);
 }
 
 Task<Response> dashboard(App& app, const Request& request, std::string_view /*id*/) {
@@ -30,7 +32,7 @@ Task<Response> pool_use(App& app, const Request& /*request*/, std::string_view /
     if (!app.config.db_persistent) {
         throw Refusal(http::status::not_found);
     }
-    co_return json_response(app.repository.pool_use());
+    co_return json_response(app.pool.use());
 }
 
 }  // namespace tandem

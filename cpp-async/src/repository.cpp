@@ -11,14 +11,15 @@
 namespace tandem {
 namespace {
 
-/// The recipe that was found, with its parts.
-Task<Recipe> whole_recipe(pg::Connection& connection, pg::Result recipe) {
-    if (recipe.empty()) {
+/// The recipe that the query finds, with its parts.
+Task<Recipe> whole_recipe(pg::Connection& connection, const Query& query,
+                          pg::Parameters parameters) {
+    rows::RecipeResults results;
+    results.recipe = co_await connection.run(query, std::move(parameters));
+    if (results.recipe.empty()) {
         throw Refusal(http::status::not_found);
     }
-    const auto id = recipe[0].int4(0);
-    rows::RecipeResults results;
-    results.recipe = std::move(recipe);
+    const auto id = results.recipe[0].int4(0);
     results.ingredients = co_await connection.run(queries::ingredients, {id});
     results.steps = co_await connection.run(queries::steps, {id});
     results.sections = co_await connection.run(queries::sections, {id});
@@ -31,24 +32,19 @@ Task<Recipe> whole_recipe(pg::Connection& connection, pg::Result recipe) {
 }  // namespace
 
 Task<Recipe> Repository::random_recipe(std::string_view session_key) {
-    const auto connection = co_await pool_.acquire();
-    const auto user_id = co_await session_user(*connection, session_key);
-    auto recipe = co_await connection->run(queries::recipe_random, {user_id});
-    co_return co_await whole_recipe(*connection, std::move(recipe));
+    const auto [connection, user_id] = co_await begin(session_key);
+    co_return co_await whole_recipe(*connection, queries::recipe_random, {user_id});
 }
 
 Task<Recipe> Repository::recipe(std::string_view session_key, std::int32_t id) {
-    const auto connection = co_await pool_.acquire();
-    const auto user_id = co_await session_user(*connection, session_key);
-    auto recipe = co_await connection->run(queries::recipe_by_id, {user_id, id});
-    co_return co_await whole_recipe(*connection, std::move(recipe));
+    const auto [connection, user_id] = co_await begin(session_key);
+    co_return co_await whole_recipe(*connection, queries::recipe_by_id, {user_id, id});
 }
 
 /// A connection that an exception leaves in a transaction is closed by the pool, which rolls back.
-Task<NoteId> Repository::write_note(std::string_view session_key, std::int32_t recipe_id,
-                                    std::string_view text) {
-    const auto connection = co_await pool_.acquire();
-    const auto user_id = co_await session_user(*connection, session_key);
+Task<std::int32_t> Repository::write_note(std::string_view session_key, std::int32_t recipe_id,
+                                          std::string_view text) {
+    const auto [connection, user_id] = co_await begin(session_key);
     co_await connection->command("begin");
     const auto notes = co_await connection->run(queries::note_insert, {user_id, recipe_id, text});
     if (notes.empty()) {
@@ -61,18 +57,18 @@ Task<NoteId> Repository::write_note(std::string_view session_key, std::int32_t r
     if (committed.command() != "COMMIT") {
         throw pg::Error("the transaction was rolled back");
     }
-    co_return NoteId{.id = notes[0].int4(0)};
+    co_return notes[0].int4(0);
 }
 
 Task<Dashboard> Repository::dashboard(std::string_view session_key) {
-    std::int32_t user_id = 0;
-    {
-        const auto connection = co_await pool_.acquire();
-        user_id = co_await session_user(*connection, session_key);
-    }
+    const auto user_id = (co_await begin(session_key)).second;  // and the connection goes back
     const auto executor = co_await asio::this_coro::executor;
+    const auto read = [this, user_id](const Query& query) -> Task<pg::Result> {
+        const auto connection = co_await pool_.acquire();
+        co_return co_await connection->run(query, {user_id});
+    };
     const auto start = [&](const Query& query) {
-        return asio::co_spawn(executor, read(query, user_id), asio::deferred);
+        return asio::co_spawn(executor, read(query), asio::deferred);
     };
     // Each is waited for, even if another has failed: no statement is given up half-way.
     auto [order, recipes_error, recipes, teams_error, teams, notes_error, notes, events_error,
@@ -93,22 +89,17 @@ Task<Dashboard> Repository::dashboard(std::string_view session_key) {
                         .events = rows::models<DashboardEvent>(events)};
 }
 
-Task<pg::Result> Repository::read(const Query& query, std::int32_t user_id) {
-    const auto connection = co_await pool_.acquire();
-    co_return co_await connection->run(query, {user_id});
-}
-
-/// The session's user, with which every request begins.
-Task<std::int32_t> Repository::session_user(pg::Connection& connection,
-                                            std::string_view session_key) const {
-    if (time_zone_per_request_) {
-        co_await connection.command("SET TIME ZONE 'UTC'");
+/// A connection, and the session's user, with which every request begins.
+Task<std::pair<pg::Pool::Lease, std::int32_t>> Repository::begin(std::string_view session_key) {
+    auto connection = co_await pool_.acquire();
+    if (settings_.db_time_zone_per_request) {
+        co_await connection->command("SET TIME ZONE 'UTC'");
     }
-    const auto sessions = co_await connection.run(queries::session, {session_key});
+    const auto sessions = co_await connection->run(queries::session, {session_key});
     if (sessions.empty()) {
         throw Refusal(http::status::unauthorized);
     }
-    co_return sessions[0].int4(0);
+    co_return std::pair(std::move(connection), sessions[0].int4(0));
 }
 
 }  // namespace tandem

@@ -3,43 +3,37 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "async.hpp"
-#include "config.hpp"
 #include "errors.hpp"
 #include "models.hpp"
 #include "pg/pool.hpp"
+#include "settings.hpp"
 
 namespace tandem {
 
 /// For all threads. Throws pg::Error where the database fails.
 class Repository {
 public:
-    Repository(const Config& config, const Executor& executor)
-        : time_zone_per_request_(config.db_time_zone_per_request), pool_(config, executor) {}
+    Repository(const Settings& settings, pg::Pool& pool) : settings_(settings), pool_(pool) {}
 
     /// A recipe that the owner of the session may see: any, or the one of an id.
     Task<Recipe> random_recipe(std::string_view session_key);
     Task<Recipe> recipe(std::string_view session_key, std::int32_t id);
 
-    /// Stores a note and its event in one transaction.
-    Task<NoteId> write_note(std::string_view session_key, std::int32_t recipe_id,
-                            std::string_view text);
+    /// Stores a note and its event in one transaction; the note's id.
+    Task<std::int32_t> write_note(std::string_view session_key, std::int32_t recipe_id,
+                                  std::string_view text);
 
     /// Four reads at once, on connections of their own.
     Task<Dashboard> dashboard(std::string_view session_key);
 
-    [[nodiscard]] PoolUse pool_use() const { return pool_.use(); }
-    void close() { pool_.close(); }
-
 private:
-    Task<std::int32_t> session_user(pg::Connection& connection, std::string_view session_key) const;
+    Task<std::pair<pg::Pool::Lease, std::int32_t>> begin(std::string_view session_key);
 
-    /// One statement on a connection that goes back at once.
-    Task<pg::Result> read(const Query& query, std::int32_t user_id);
-
-    const bool time_zone_per_request_;
-    pg::Pool pool_;
+    const Settings& settings_;
+    pg::Pool& pool_;
 };
 
 }  // namespace tandem

@@ -1,5 +1,7 @@
 // The API: recipes, notes and the dashboard.
 
+#include <boost/json/object.hpp>
+
 #include "requests.hpp"
 #include "routes.hpp"
 
@@ -18,7 +20,8 @@ Response write_note(App& app, const Request& request, std::string_view id) {
     const auto recipe_id = parse_recipe_id(id);
     const auto key = session_key(request);
     const auto text = parse_note(request.body());
-    return json_response(app.repository.write_note(key, recipe_id, text), http::status::created);
+    const auto note_id = app.repository.write_note(key, recipe_id, text);
+    return json_response(boost::json::object{{"id", note_id}}, http::status::created);
 }
 
 Response dashboard(App& app, const Request& request, std::string_view /*id*/) {
@@ -29,7 +32,7 @@ Response pool_use(App& app, const Request& /*request*/, std::string_view /*id*/)
     if (!app.config.db_persistent) {
         throw Refusal(http::status::not_found);
     }
-    return json_response(app.repository.pool_use());
+    return json_response(app.pool.use());
 }
 
 }  // namespace tandem

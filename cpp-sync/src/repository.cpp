@@ -7,14 +7,15 @@
 namespace tandem {
 namespace {
 
-/// The recipe that was found, with its parts.
-Recipe whole_recipe(pg::Connection& connection, pg::Result recipe) {
-    if (recipe.empty()) {
+/// The recipe that the query finds, with its parts.
+Recipe whole_recipe(pg::Connection& connection, const Query& query,
+                    const pg::Parameters& parameters) {
+    rows::RecipeResults results;
+    results.recipe = connection.run(query, parameters);
+    if (results.recipe.empty()) {
         throw Refusal(http::status::not_found);
     }
-    const auto id = recipe[0].int4(0);
-    rows::RecipeResults results;
-    results.recipe = std::move(recipe);
+    const auto id = results.recipe[0].int4(0);
     results.ingredients = connection.run(queries::ingredients, {id});
     results.steps = connection.run(queries::steps, {id});
     results.sections = connection.run(queries::sections, {id});
@@ -27,22 +28,19 @@ Recipe whole_recipe(pg::Connection& connection, pg::Result recipe) {
 }  // namespace
 
 Recipe Repository::random_recipe(std::string_view session_key) {
-    const auto connection = pool_.acquire();
-    const auto user_id = session_user(*connection, session_key);
-    return whole_recipe(*connection, connection->run(queries::recipe_random, {user_id}));
+    const auto [connection, user_id] = begin(session_key);
+    return whole_recipe(*connection, queries::recipe_random, {user_id});
 }
 
 Recipe Repository::recipe(std::string_view session_key, std::int32_t id) {
-    const auto connection = pool_.acquire();
-    const auto user_id = session_user(*connection, session_key);
-    return whole_recipe(*connection, connection->run(queries::recipe_by_id, {user_id, id}));
+    const auto [connection, user_id] = begin(session_key);
+    return whole_recipe(*connection, queries::recipe_by_id, {user_id, id});
 }
 
 /// A connection that an exception leaves in a transaction is closed by the pool, which rolls back.
-NoteId Repository::write_note(std::string_view session_key, std::int32_t recipe_id,
-                              std::string_view text) {
-    const auto connection = pool_.acquire();
-    const auto user_id = session_user(*connection, session_key);
+std::int32_t Repository::write_note(std::string_view session_key, std::int32_t recipe_id,
+                                    std::string_view text) {
+    const auto [connection, user_id] = begin(session_key);
     connection->command("begin");
     const auto notes = connection->run(queries::note_insert, {user_id, recipe_id, text});
     if (notes.empty()) {
@@ -55,12 +53,11 @@ NoteId Repository::write_note(std::string_view session_key, std::int32_t recipe_
     if (committed.command() != "COMMIT") {
         throw pg::Error("the transaction was rolled back");
     }
-    return NoteId{.id = notes[0].int4(0)};
+    return notes[0].int4(0);
 }
 
 Dashboard Repository::dashboard(std::string_view session_key) {
-    const auto connection = pool_.acquire();
-    const auto user_id = session_user(*connection, session_key);
+    const auto [connection, user_id] = begin(session_key);
     const auto read = [&](const Query& query) { return connection->run(query, {user_id}); };
     return Dashboard{.user_id = user_id,
                      .recipes = rows::models<DashboardRecipe>(read(queries::dashboard_recipes)),
@@ -69,17 +66,17 @@ Dashboard Repository::dashboard(std::string_view session_key) {
                      .events = rows::models<DashboardEvent>(read(queries::dashboard_events))};
 }
 
-/// The session's user, with which every request begins.
-std::int32_t Repository::session_user(pg::Connection& connection,
-                                      std::string_view session_key) const {
-    if (time_zone_per_request_) {
-        connection.command("SET TIME ZONE 'UTC'");
+/// A connection, and the session's user, with which every request begins.
+std::pair<pg::Pool::Lease, std::int32_t> Repository::begin(std::string_view session_key) {
+    auto connection = pool_.acquire();
+    if (settings_.db_time_zone_per_request) {
+        connection->command("SET TIME ZONE 'UTC'");
     }
-    const auto sessions = connection.run(queries::session, {session_key});
+    const auto sessions = connection->run(queries::session, {session_key});
     if (sessions.empty()) {
         throw Refusal(http::status::unauthorized);
     }
-    return sessions[0].int4(0);
+    return std::pair(std::move(connection), sessions[0].int4(0));
 }
 
 }  // namespace tandem

@@ -56,7 +56,7 @@ void Server::run() {
     context_.run();
     log(LogLevel::info, "stopping");
     drain();
-    app_.repository.close();
+    app_.pool.close();
 }
 
 /// The next connection. When all threads are serving, further ones stay in the kernel's backlog.

@@ -49,7 +49,8 @@ TEST_CASE("threads share a pool of one") {
         {{"DB_POOL_MAX", "1"}, {"DB_PERSISTENT", "0"}},
     };
     for (const auto& variables : settings) {
-        pg::Pool pool(configured(variables));
+        const auto config = configured(variables);
+        pg::Pool pool(config);
         const int each = variables.contains("DB_PERSISTENT") ? 4 : requests;
         CHECK(failures(pool, each) == 0);
         CHECK(pool.use().checkouts == static_cast<std::uint64_t>(threads * each));
@@ -57,7 +58,8 @@ TEST_CASE("threads share a pool of one") {
 }
 
 TEST_CASE("connections that the server closed are replaced") {
-    pg::Pool pool(configured({{"DB_POOL_MAX", "2"}}));
+    const auto config = configured({{"DB_POOL_MAX", "2"}});
+    pg::Pool pool(config);
     CHECK(failures(pool, 5) == 0);
     execute(
         "do $$ begin perform pg_terminate_backend(pid, 5000) from pg_stat_activity"

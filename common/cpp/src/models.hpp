@@ -115,11 +115,6 @@ struct NewNote {
 };
 BOOST_DESCRIBE_STRUCT(NewNote, (), (text))
 
-struct NoteId {
-    std::int32_t id;
-};
-BOOST_DESCRIBE_STRUCT(NoteId, (), (id))
-
 struct DashboardRecipe {
     std::int32_t id;
     std::string name;
