@@ -7,39 +7,37 @@
 namespace tandem::pg {
 namespace {
 
-/// Takes a number in network order off the front.
+/// A number in network order.
 template <typename Integer>
-Integer take(std::string_view& bytes) {
-    if (bytes.size() < sizeof(Integer)) {
-        throw Error("a value is too short");
+Integer number(std::string_view bytes) {
+    if (bytes.size() != sizeof(Integer)) {
+        throw Error("a number has the wrong length");
     }
     const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-    const auto number =
-        boost::endian::endian_load<Integer, sizeof(Integer), boost::endian::order::big>(data);
-    bytes.remove_prefix(sizeof(Integer));
-    return number;
+    return boost::endian::endian_load<Integer, sizeof(Integer), boost::endian::order::big>(data);
 }
 
-template <typename Integer>
-Integer whole(std::string_view bytes) {
-    const auto number = take<Integer>(bytes);
-    if (!bytes.empty()) {
-        throw Error("a value is too long");
+/// Takes bytes off the front.
+std::string_view take(std::string_view& bytes, std::size_t size) {
+    if (bytes.size() < size) {
+        throw Error("a value is too short");
     }
-    return number;
+    const auto taken = bytes.substr(0, size);
+    bytes.remove_prefix(size);
+    return taken;
 }
 
 }  // namespace
 
 std::int32_t decode_int4(std::string_view bytes) {
-    return whole<std::int32_t>(bytes);
+    return number<std::int32_t>(bytes);
 }
 
 /// Microseconds since the year 2000, in UTC whatever the session's time zone is.
 std::string decode_timestamptz(std::string_view bytes) {
     using namespace std::chrono;
     constexpr sys_days epoch{year{2000} / 1 / 1};
-    const auto time = floor<seconds>(epoch + microseconds{whole<std::int64_t>(bytes)});
+    const auto time = floor<seconds>(epoch + microseconds{number<std::int64_t>(bytes)});
     const auto midnight = floor<days>(time);
     const year_month_day date(midnight);
     const hh_mm_ss clock(time - midnight);
@@ -52,25 +50,22 @@ std::string decode_timestamptz(std::string_view bytes) {
 /// Dimensions, a flag for nulls, the element type; per dimension length and lower bound; then each
 /// element with its length before it. Written by array_send in PostgreSQL's arrayfuncs.c.
 std::vector<std::string> decode_text_array(std::string_view bytes) {
-    const auto dimensions = take<std::int32_t>(bytes);
-    take<std::int32_t>(bytes);
-    take<std::int32_t>(bytes);
+    const auto next = [&] { return number<std::int32_t>(take(bytes, sizeof(std::int32_t))); };
+    const auto dimensions = next();
+    next();
+    next();
     if (dimensions == 0) {
         return {};
     }
-    const auto length = take<std::int32_t>(bytes);
-    take<std::int32_t>(bytes);
-    if (dimensions != 1 || length < 0) {
+    const auto length = next();
+    next();
+    if (dimensions != 1) {
         throw Error("an array has more than one dimension");
     }
     std::vector<std::string> elements;
     for (std::int32_t index = 0; index < length; ++index) {
-        const auto size = take<std::int32_t>(bytes);
-        if (size < 0 || static_cast<std::size_t>(size) > bytes.size()) {
-            throw Error("an element of an array is null or too long");
-        }
-        elements.emplace_back(bytes.substr(0, static_cast<std::size_t>(size)));
-        bytes.remove_prefix(static_cast<std::size_t>(size));
+        // The length of a null is -1, which is too long for any value.
+        elements.emplace_back(take(bytes, static_cast<std::size_t>(next())));
     }
     return elements;
 }
