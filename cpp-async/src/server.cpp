@@ -6,6 +6,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <deque>
+#include <exception>
 #include <format>
 #include <string>
 #include <thread>
@@ -25,6 +26,13 @@ namespace {
 constexpr std::chrono::milliseconds accept_pause{100};
 
 using EventLoops = std::deque<asio::io_context>;
+
+/// Without these coroutines there is no server: what one throws ends the process.
+constexpr auto rethrow = [](const std::exception_ptr& error) {
+    if (error) {
+        std::rethrow_exception(error);
+    }
+};
 
 /// Connections go to the threads in turn, so each has as many as the others. With SO_REUSEPORT
 /// the kernel would choose by a hash, which is uneven with the few connections of a proxy.
@@ -72,8 +80,8 @@ void serve(const Config& config) {
     static auto& app = *new App(config, main.get_executor());
     Acceptor acceptor(main, asio::ip::tcp::endpoint(asio::ip::tcp::v4(), config.port));
     log(LogLevel::info, std::format("listening on port {}", config.port));
-    asio::co_spawn(main, accept(app, loops, acceptor), asio::detached);
-    asio::co_spawn(main, stop(app, loops, acceptor), asio::detached);
+    asio::co_spawn(main, accept(app, loops, acceptor), rethrow);
+    asio::co_spawn(main, stop(app, loops, acceptor), rethrow);
     std::vector<std::jthread> threads;
     threads.reserve(loops.size());
     for (auto& loop : loops) {
