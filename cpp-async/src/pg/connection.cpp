@@ -16,7 +16,7 @@
 namespace tandem::pg {
 namespace {
 
-using asio::experimental::awaitable_operators::operator||;
+using namespace asio::experimental::awaitable_operators;
 
 /// libpq would look a name up while the whole thread waits, so it gets the address.
 Task<void> look_up(Options& options) {
