@@ -19,8 +19,8 @@ LIMITS = {
     "node": (600, 600),
     "go": (750, 750),
     "java-threads": (870, 870),
-    "cpp-async": (1_700, 1_825),
-    "cpp-sync": (1_700, 1_725),
+    "cpp-async": (1_700, 1_700),
+    "cpp-sync": (1_700, 1_700),
 }
 """Program -> the most lines that it is meant to have, and those that it may have today. That number only falls, down to the first."""
 OTHERS = re.compile(r"(users?|work|index|adding|offload)")
