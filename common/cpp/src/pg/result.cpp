@@ -57,13 +57,13 @@ std::vector<std::string> decode_text_array(std::string_view bytes) {
     if (dimensions == 0) {
         return {};
     }
-    const auto length = next();
+    next();
     next();
     if (dimensions != 1) {
         throw Error("an array has more than one dimension");
     }
     std::vector<std::string> elements;
-    for (std::int32_t index = 0; index < length; ++index) {
+    while (!bytes.empty()) {
         // The length of a null is -1, which is too long for any value.
         elements.emplace_back(take(bytes, static_cast<std::size_t>(next())));
     }
