@@ -29,9 +29,6 @@ Task<Response> dashboard(App& app, const Request& request, std::string_view /*id
 }
 
 Task<Response> pool_use(App& app, const Request& /*request*/, std::string_view /*id*/) {
-    if (!app.config.db_persistent) {
-        throw Refusal(http::status::not_found);
-    }
     co_return json_response(app.pool.use());
 }
 

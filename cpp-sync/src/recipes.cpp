@@ -29,9 +29,6 @@ Response dashboard(App& app, const Request& request, std::string_view /*id*/) {
 }
 
 Response pool_use(App& app, const Request& /*request*/, std::string_view /*id*/) {
-    if (!app.config.db_persistent) {
-        throw Refusal(http::status::not_found);
-    }
     return json_response(app.pool.use());
 }
 

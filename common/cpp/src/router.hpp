@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <initializer_list>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -16,15 +15,12 @@ namespace tandem {
 
 /// Handlers by method and path. `{id}` in a path stands for one segment, whatever it is.
 template <typename Handler>
-class Router {
-public:
+struct Router {
     struct Route {
         http::verb method;
         std::string_view path;
         Handler handler;
     };
-
-    Router(std::initializer_list<Route> routes) : routes_(routes) {}
 
     /// The handler, and what stands for `{id}`. Throws Refusal.
     [[nodiscard]] std::pair<Handler, std::string_view> find(http::verb method,
@@ -32,7 +28,7 @@ public:
         constexpr auto segments = std::views::split('/');
         const auto path = target.substr(0, target.find('?'));
         auto refusal = http::status::not_found;
-        for (const auto& route : routes_) {
+        for (const auto& route : routes) {
             std::string_view id;
             const auto fits = [&id](auto wanted, auto segment) {
                 if (std::string_view(wanted) != "{id}") {
@@ -51,8 +47,7 @@ public:
         throw Refusal(refusal);
     }
 
-private:
-    std::vector<Route> routes_;
+    std::vector<Route> routes;
 };
 
 }  // namespace tandem

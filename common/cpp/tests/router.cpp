@@ -11,14 +11,14 @@ using boost::beast::http::verb;
 
 namespace {
 
-const Router<int> router{
+const Router<int> router{{
     {verb::get, "/", 1},
     {verb::get, "/recipes", 2},
     {verb::get, "/recipes/{id}", 3},
     {verb::post, "/recipes/{id}/notes", 4},
     {verb::get, "/user/{id}", 5},
     {verb::delete_, "/user/{id}", 6},
-};
+}};
 
 }  // namespace
 
