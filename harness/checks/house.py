@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 42_900,
-    "lines in harness/tests": 35_450,
+    "lines in harness/tandem": 43_900,
+    "lines in harness/tests": 35_950,
     "lines in harness/documents, benchmarks and checks": 2_610,
-    "words in documents": 49_900,
+    "words in documents": 50_600,
     "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""
