@@ -71,6 +71,11 @@ set positional-arguments := true
 @advise *arguments:
     harness/run advise "$@"
 
+# Say what may be concluded from numbers of others: just audit results.json, just audit table.csv --columns rate=rps
+[group('measure')]
+@audit *arguments:
+    harness/run audit "$@"
+
 # Explain why B is ahead of A: just explain python-sync python-async --db-rtt 4ms --from published
 [group('measure')]
 @explain *arguments:
