@@ -17,8 +17,8 @@ from tandem.cli.measure import tell_places
 from tandem.cli.options import RESULTS, ROOT, Json, app, err, out, print_json
 from tandem.errors import UsageError
 from tandem.record.window import Verdict
-from tandem.report.fit import fitted
 from tandem.report.markdown import of_report
+from tandem.report.table import fitted
 
 
 @app.command(name="audit")
