@@ -2,9 +2,10 @@
 
 import base64
 import random
-import re
 import subprocess
 from collections.abc import Sequence
+
+import h11
 
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
@@ -12,8 +13,8 @@ from tandem.hosts.host import Host
 OPEN_TIMEOUT_S = 60
 
 # Each connection sends one request, as a browser does before it rests. The answer stays unread. In the end those whose
-# numbers come in a line ask once more, for an answer that is not in chunks, and all that each has got by then leaves in a
-# line of its own.
+# numbers come in a line ask once more, for the last time, and all that each has got by then leaves in a line of its own. One
+# after the other: a server may wait for the end of each connection that it closes.
 SCRIPT = """
 trap '' PIPE
 ulimit -n "$(ulimit -Hn)"
@@ -24,13 +25,13 @@ for ((i = 0; i < $2; i++)); do
 done
 echo held
 read -r -a asked
-for i in "${asked[@]}"; do
-    printf 'GET %s HTTP/1.0\\r\\nHost: %s\\r\\n\\r\\n' "$4" "$1" >&"${held[i]}"
-done
 end=$((SECONDS + $5))
 for i in "${asked[@]}"; do
+    fd=${held[i]}
+    printf 'GET %s HTTP/1.1\\r\\nHost: %s\\r\\nConnection: close\\r\\n\\r\\n' "$4" "$1" >&"$fd"
     left=$((end - SECONDS))
-    timeout "$((left > 0 ? left : 0)).01" cat <&"${held[i]}" | base64 -w0
+    timeout "$((left > 0 ? left : 0)).01" cat <&"$fd" | base64 -w0
+    exec {fd}>&-
     echo
 done
 """
@@ -39,9 +40,27 @@ ANSWERED_S = 20
 
 
 def second_answer(stream: bytes) -> tuple[int | None, bytes]:
-    """Status and body of the answer behind the first, which ends with the stream; no status where there is none."""
-    found = re.fullmatch(rb"HTTP/1\.1 .*?HTTP/1\.[01] (\d{3}) .*?\r\n\r\n(.*)", stream, re.DOTALL)
-    return (int(found[1]), found[2]) if found else (None, b"")
+    """Status and body of the answer behind the first, after which the stream ends; no status where there is none."""
+    parser, status, body = h11.Connection(h11.CLIENT), None, b""
+    parser.receive_data(stream)
+    try:
+        for number in range(2):
+            if number:
+                parser.start_next_cycle()
+                parser.receive_data(b"")
+            parser.send(h11.Request(method="GET", target="/", headers=[("Host", "any")]))
+            parser.send(h11.EndOfMessage())
+            body = b""
+            while not isinstance(event := parser.next_event(), h11.EndOfMessage):
+                if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):
+                    return None, b""
+                if isinstance(event, h11.Response):
+                    status = event.status_code
+                elif isinstance(event, h11.Data):
+                    body += event.data
+    except h11.ProtocolError:
+        return None, b""
+    return status, body
 
 
 class IdleConnections:

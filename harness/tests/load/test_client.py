@@ -215,4 +215,8 @@ def test_a_silent_connection_gets_an_answer_to_its_second_request(
 def test_who_answers_once_has_no_second_answer() -> None:
     once = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     assert second_answer(once) == (None, b"")
-    assert second_answer(once + b"HTTP/1.0 404 No\r\nA: b\r\n\r\nx\r\n\r\ny") == (404, b"x\r\n\r\ny")
+    assert second_answer(b"") == second_answer(once + b"what?") == (None, b"")
+    closes = b"HTTP/1.1 404 No\r\nConnection: close\r\n\r\nx\r\n\r\ny"
+    assert second_answer(once + closes) == (404, b"x\r\n\r\ny")
+    chunks = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+    assert second_answer(chunks + chunks) == (200, b"ok")
