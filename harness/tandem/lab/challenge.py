@@ -60,8 +60,8 @@ SILENT = 200
 SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 """Clients that send bodies, and how often a difference has to show. A cost is no less than that."""
 
-CHANGING_S, CHANGING_TRIES, PARTS = 3, 5, 8
-"""Length of the load in which rows begin to change, how often it is made at most, and the parts of each half."""
+CHANGING_S, CHANGING_TRIES = 3, 6
+"""Length of the load in which rows begin to change, and how often it is made at most."""
 AFTER_CHANGES = Look(24, 3, 0.5)
 OPENING_S, READ_S = 0.5, 0.02
 """How long its connections take to open, and seconds between readings of the CPU time."""
@@ -142,27 +142,24 @@ def _asked(
 
 def _changing(app: Application, user: int) -> tuple[float | None, list[Finding]]:
     """CPU time of an answer in one more load like those of the windows, once rows behind all answers keep changing, by that
-    before; repeated until that is clear. None where nothing was answered."""
-    cgroup, cost = app.app.host.cgroup(app.app.pid), None
-    known, new = list[float](), list[float]()
+    before; repeated where it is more. None where nothing was answered."""
+    cgroup, each = app.app.host.cgroup(app.app.pid), list[float]()
     with DataOwner(app.services["db"].address, ADMIN_PASSWORD) as owner, ThreadPoolExecutor(1) as thread:
-        for number in range(CHANGING_TRIES):
+        for _ in range(CHANGING_TRIES):
             running = thread.submit(app.unrecorded, "challenge", CHANGING_S)
             half_s = time.time() + OPENING_S + CHANGING_S / 2
             readings = _read_cpu(cgroup, partial(_passed, half_s))
             with owner.changing(user):
                 readings += _read_cpu(cgroup, running.done)
             rows, began_s = running.result()
-            ended_s = began_s + rows.end_s
-            known += _cpu_s_per_answer(began_s + OPENING_S, half_s, readings, ended_s)
-            new += _cpu_s_per_answer(half_s + OPENING_S / 2, began_s + CHANGING_S, readings, ended_s)
-            if min(len(known), len(new)) < 2:
-                continue
-            cost = CostRatio.of(known, new)
-            if cost.honest or (number and cost.remembers):
+            halves = (began_s + OPENING_S, half_s), (half_s + OPENING_S / 2, began_s + CHANGING_S)
+            known, new = (_cpu_s_per_answer(*half, readings, began_s + rows.end_s) for half in halves)
+            if known and new:
+                each.append(new / known)
+            if each and ((cost := CostRatio.of(each)).honest or cost.remembers):
                 break
         found = _as_they_are_now(app)
-    return (None, found) if cost is None else (cost.ratio, found + rows_remembered(cost))
+    return (cost.ratio, found + rows_remembered(cost)) if each else (None, found)
 
 
 def _as_they_are_now(app: Application) -> list[Finding]:
@@ -193,15 +190,11 @@ def _read_cpu(group: Cgroup, until: Callable[[], bool]) -> list[tuple[float, flo
 
 def _cpu_s_per_answer(
     low_s: float, high_s: float, readings: Sequence[tuple[float, float]], ended_s: Floats
-) -> list[float]:
-    """CPU time of an answer in each of some parts of a span, without parts that had none. readings: time.time() and
-    CPU-seconds. ended_s: of each answer."""
-    if high_s <= low_s:
-        return []
-    limits = np.linspace(low_s, high_s, PARTS + 1)
-    used = np.diff(np.interp(limits, *np.array(readings).T))
-    answers, _ = np.histogram(ended_s, limits)
-    return [float(cpu_s / n) for cpu_s, n in zip(used, answers, strict=True) if n and cpu_s > 0]
+) -> float | None:
+    """CPU time of an answer within a span; None where none ended. readings: time.time() and CPU-seconds. ended_s: of each answer."""
+    answers = int(((ended_s > low_s) & (ended_s <= high_s)).sum())
+    low, high = np.interp((low_s, high_s), *np.array(readings).T)
+    return float(high - low) / answers if answers else None
 
 
 def clients_of(connections: int, answers_per_s: float | None) -> int:
