@@ -1,12 +1,16 @@
-"""Where Tandem has run, by the committed sessions, and where it has not."""
+"""Where Tandem has run, by the committed sessions and by machines that a script made, and where it has not."""
 
 import re
 
 from documents.records import Records
 from tandem.report.markdown import table
 
+MACHINES = {
+    "Docker 26.1.5, control groups v2, Debian 13 (systemd), emulated by QEMU": "2026-11-27: bootstrap, doctor, `docker compose up`, clean and counters passed; a bench was judged, and not finished",
+    "the same with KVM, on GitHub's runner": "in a workflow, which has not run yet",
+}
+"""What `harness/machines/debian` saw in the machine that it makes."""
 UNTRIED = {
-    "Docker 26, control groups v2, Debian 13": "tried by hand; no bench was finished",
     "Docker 28 or later (containerd 2), rootless, podman": "untried",
     "arm64; Fedora; macOS or Windows with Docker Desktop": "untried",
 }
@@ -24,4 +28,4 @@ def platforms(records: Records) -> str:
     files = sorted((records.root / ".github/workflows").glob("*.yml"))
     runners = sorted({runner for file in files for runner in RUNNER.findall(file.read_text())})
     hosted = {f"GitHub's runner {runner}": "in a workflow, which has not run yet" for runner in runners}
-    return table(("platform", "state"), [*(newest | hosted | UNTRIED).items()])
+    return table(("platform", "state"), [*(newest | MACHINES | hosted | UNTRIED).items()])

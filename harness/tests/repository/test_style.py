@@ -12,6 +12,7 @@ import pytest
 import yaml
 from harness_places import ROOT
 
+from tandem.lab.readiness import SEEDING_LIMITS
 from tandem.lab.sites import INSIDE
 
 TOOLS = Path(sys.executable).parent
@@ -195,6 +196,13 @@ def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
     services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
     assert "healthcheck" not in services["app"]
     assert services["proxy"]["healthcheck"]["test"][-1] == "http://proxy-edge:8080/healthz"
+
+
+def test_a_database_that_makes_its_data_has_as_long_for_docker_as_for_the_harness() -> None:
+    """Otherwise `docker compose up` gives up on a slow machine."""
+    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
+    retries = {name: service.get("healthcheck", {}).get("retries") for name, service in services.items()}
+    assert retries["db"] == SEEDING_LIMITS * retries["proxy"]
 
 
 def test_a_lab_opens_every_network_that_is_closed_on_one_machine() -> None:
