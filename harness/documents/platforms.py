@@ -6,7 +6,7 @@ from documents.records import Records
 from tandem.report.markdown import table
 
 MACHINES = {
-    "Docker 26.1.5, control groups v2, Debian 13 (systemd), emulated by QEMU": "2026-11-27: bootstrap, doctor, bench (recorded; too slow to be valid), report, page, clean and counters passed",
+    "Docker 26.1.5, control groups v2, Debian 13 (systemd), emulated by QEMU": "2026-11-27: bootstrap, doctor, bench (recorded; too slow to be valid), report, page; `docker compose up` not yet",
     "the same with KVM, on GitHub's runner": "in a workflow, which has not run yet",
 }
 """What `harness/machines/debian` saw in the machine that it makes."""
