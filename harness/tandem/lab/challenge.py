@@ -81,14 +81,13 @@ def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
         return None, []
     # Drawn anew, not from the study's seed, which is public.
     table, mark = random.choice(sorted(tables_in(texts) - {SESSIONS})), secrets.token_hex(8)
-    created = scenario.answer.created
+    by_known, found = _changing(app, user) if scenario.answer.golden and not app.case.beside else (None, [])
     try:
-        shown, found = _changing(app, user) if scenario.answer.golden and not app.case.beside else (None, [])
-        came, others = _asked(app, table, mark, user, created)
-        return came.model_copy(update={"new_by_known": shown}), found + others
+        came, others = _asked(app, table, mark, user, scenario.answer.created)
+        return came.model_copy(update={"new_by_known": by_known}), found + others
     except psycopg.errors.LockNotAvailable as error:
         text = f"{table} or {SESSIONS} could not be locked, so it is unknown whether the application waits for a locked table"
-        return None, [Finding.of("not-challenged", "warning", f"{text}: {error}")]
+        return None, [*found, Finding.of("not-challenged", "warning", f"{text}: {error}")]
 
 
 def _asked(

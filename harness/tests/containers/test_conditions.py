@@ -73,9 +73,10 @@ LYING = {
     fault: variant(BROKEN, scenario, real_topology(scenario, fault), RTT_MS.get(fault), fault)
     for fault, (scenario, _) in LIARS.items()
 }
-CHEATING = {fault: variant(BROKEN, scenario, fault=fault) for fault, (scenario, _) in CHALLENGED.items()} | {
-    f"{fault}, far away": variant(BROKEN, CHALLENGED[fault][0], None, 5, fault) for fault in CHALLENGED_FAR
-}
+CHEATING = {
+    fault: variant(BROKEN, scenario, real_topology(scenario), fault=fault)
+    for fault, (scenario, _) in CHALLENGED.items()
+} | {f"{fault}, far away": variant(BROKEN, CHALLENGED[fault][0], None, 5, fault) for fault in CHALLENGED_FAR}
 HIDING = variant(BROKEN, "recipe", fault=HIDDEN_MEMORY[0])
 ADDING = variant(BROKEN, "work-large")
 HONEST = {
