@@ -15,11 +15,13 @@ from tandem.probes.exchanges import SEQUENCE, Packet, read_packets, since
 from tandem.record.window import DatabaseWire, OnDatabaseWire
 
 BURST_S, PACKETS, SNAP_BYTES = 5.0, 1_500, 4096
-"""A burst in so many seconds; each costs some 20 ms of CPU time. Most statements are a packet. What is longer than its captured part is left out up to the next flight."""
+"""Seconds from one burst to the next, packets of each, and bytes of each packet. A statement is a packet, as a rule; the rest of
+a longer one is left out up to the next flight."""
 EXECUTE, QUERY, FUNCTION = b"E", b"Q", b"F"
 TYPES = frozenset(b"BCDEFHPQSXcdfp")
-"""Of a frontend's messages."""
+"""Types of a frontend's messages."""
 LONGEST = 1 << 20
+"""Bytes of a message; what claims to be longer is none."""
 QUOTED = re.compile(rb"'(?:[^']|'')*'|\"[^\"]*\"")
 
 
