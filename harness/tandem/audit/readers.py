@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tandem.audit.row import COLUMNS, TIME_KEY, Row, clean, number, row_of, time
+from tandem.audit.row import COLUMNS, TIME_KEY, Row, clean, parse_number, parse_time, row_of
 from tandem.errors import TandemError, UsageError
 from tandem.load import wrk
 from tandem.load.rows import PERCENTILES, Floats, Ints, Rows, answers_per_second, times
@@ -32,7 +32,7 @@ FORMATS = (
     "oha (JSON, CSV, SQLite), wrk and wrk2 (text), k6 (JSON of --summary-export or handleSummary), vegeta (report, text or"
     " JSON), h2load (text), HttpArena (site/data/*.json), the-benchmarker (data.json), TechEmpower (results.json), any CSV"
 )
-MAPPING = f"A CSV needs names: --columns rate=rps,mean_ms=latency. Names: {', '.join(COLUMNS)}"
+MAPPING = f"A CSV needs names: --columns rate_rps=rps,mean_ms=latency. Names: {', '.join(COLUMNS)}"
 WRK_ADDS = "wrk adds times of requests that it did not send"
 """stats_correct in https://github.com/wg/wrk/blob/master/src/stats.c"""
 BAD = (
@@ -118,7 +118,7 @@ def _parts(begin: str, text: str) -> Iterator[str]:
 def _wrk(name: str, text: str) -> Records:
     for part in _parts(r"^Running ", text):
         told = wrk.parse(part)
-        row: Record = {"name": name, "rate": told.requests_rps, "duration_s": told.duration_s}
+        row: Record = {"name": name, "rate_rps": told.requests_rps, "duration_s": told.duration_s}
         row |= {"requests": told.requests, "errors": told.failed}
         row |= {"mean": told.latency_mean_ms, "max": told.latency_max_ms}
         paced = re.search(r"Thread calibration:|HdrHistogram", part)
@@ -139,9 +139,9 @@ def _h2load(name: str, text: str) -> Records:
         heading = re.search(r"^ +(min +max +.{2,80})$", part, re.MULTILINE)
         keys = re.findall(r"\+/- sd|\S+", heading[1] if heading else "")
         of = dict(zip(keys, lines.get("time for request", "").split(), strict=False))
-        if not done or not (lasted := time(done[1])):
+        if not done or not (lasted := parse_time(done[1])):
             continue
-        row: Record = {"name": name, "rate": done[2], "duration_s": lasted.ms / 1e3, "loop": "closed"}
+        row: Record = {"name": name, "rate_rps": done[2], "duration_s": lasted.ms / 1e3, "loop": "closed"}
         of["p50"] = of.get("median")
         row |= {key: at for key, at in of.items() if re.fullmatch(r"mean|min|max|p\d\d", key)}
         row |= {"requests": counts.get("done"), "errors": counts.get("4xx", 0) + counts.get("5xx", 0)}
@@ -152,7 +152,7 @@ def _h2load(name: str, text: str) -> Records:
 def _vegeta_text(name: str, text: str) -> Records:
     for part in _parts(r"^Requests +\[", text):
         of: Record = {"name": name, "loop": "open"}
-        names = {"rate": "Requests throughput", "requests": "Requests total", "success": "Success ratio"}
+        names = {"rate_rps": "Requests throughput", "requests": "Requests total", "success": "Success ratio"}
         names |= {f"{key}": f"Latencies {key}" for key in ("mean", "min", "max")}
         names |= {f"p{q}": f"Latencies {q}" for q in (50, 90, 95, 99)}
         lines = re.findall(r"^(\w[\w ]{1,20}?) +\[(.{1,60}?)\] +(\S.{0,200})$", part, re.MULTILINE)
@@ -161,11 +161,11 @@ def _vegeta_text(name: str, text: str) -> Records:
             each = zip(keys.split(", "), values.split(", "), strict=False)
             told |= {f"{line} {key}": at for key, at in each}
         of |= {key: told.get(at) for key, at in names.items()}
-        yield of | {"errors": _failed(of["requests"], number(of.pop("success")), 100)}
+        yield of | {"errors": _failed(of["requests"], parse_number(of.pop("success")), 100)}
 
 
 def _failed(requests: object, success: float | None, whole: float = 1) -> float | None:
-    total = number(requests)
+    total = parse_number(requests)
     return None if total is None or success is None else round(total * (1 - success / whole))
 
 
@@ -188,7 +188,7 @@ def _mapped(test: str, records: Any, headings: list[str], columns: Mapping[str, 
         raise UsageError(f"there is no column {missing[0]}: {has}")
     known = {*headings} - {*columns.values()}
     chosen = {name: name for name in known if name in COLUMNS or TIME_KEY.fullmatch(name)} | dict(columns)
-    if not any(name == "rate" or TIME_KEY.fullmatch(name) for name in chosen):
+    if not any(name == "rate_rps" or TIME_KEY.fullmatch(name) for name in chosen):
         raise UsageError(f"no column is a rate or a time: {has}. {MAPPING}")
     for count, one in enumerate(records, start=1):
         row = {name: one.get(heading) for name, heading in chosen.items()}
@@ -218,7 +218,7 @@ def _json(name: str, found: Any, columns: Mapping[str, str]) -> Records:
 
 ARENA = {
     "name": "framework",
-    "rate": "rps",
+    "rate_rps": "rps",
     "mean": "avg_latency",
     "p99": "p99_latency",
     "cpu_percent": "cpu",
@@ -234,9 +234,9 @@ def _arena(test: str, found: list[Mapping[str, Any]]) -> Records:
     same: Record = {"test": test, "loop": "open" if paced else "closed", "cpus": limit and limit[1]}
     same |= {"several": True, "depth": None} if several else {}
     for one in found:
-        status = [number(one.get(f"status_{code}xx")) or 0.0 for code in (2, 3, 4, 5)]
+        status = [parse_number(one.get(f"status_{code}xx")) or 0.0 for code in (2, 3, 4, 5)]
         row: Record = {name: one.get(key) for name, key in ARENA.items()}
-        lasted = time(one.get("duration"))
+        lasted = parse_time(one.get("duration"))
         row |= {"requests": sum(status), "errors": sum(status[2:]), "duration_s": lasted and lasted.ms / 1e3}
         yield row | same
 
@@ -247,12 +247,12 @@ def _benchmarker(_: str, found: Mapping[str, Any]) -> Records:
     by_row: dict[tuple[Any, Any], Record] = {}
     for one in found["metrics"]:
         by_row.setdefault((one["framework_id"], one["level"]), {})[str(one["label"])] = one["value"]
-    names = {"rate": "total_requests_per_s", "requests": "total_requests", "errors": "http_errors"}
+    names = {"rate_rps": "total_requests_per_s", "requests": "total_requests", "errors": "http_errors"}
     names |= {"mean_us": "average_latency", "min_us": "minimum_latency", "max_us": "maximum_latency"}
     names |= {f"p{q}_us": f"percentile_{q}" for q in ("50", "75", "90", "99", "99.999")}
     loose = f"its figures are means over several URLs, and {WRK_ADDS}"
     for (framework, level), record in by_row.items():
-        of, lasted = known.get(framework, {}), number(record.get("duration_ms"))
+        of, lasted = known.get(framework, {}), parse_number(record.get("duration_ms"))
         row: Record = {"name": of.get("label", framework), "language": of.get("language"), "loop": "closed"}
         row |= {"connections": level, "duration_s": lasted and lasted / 1e6, "loose": loose}
         yield row | {name: record.get(label) for name, label in names.items()}
@@ -265,7 +265,7 @@ PIPELINED = 16
 def _techempower(_: str, found: Mapping[str, Any]) -> Records:
     """https://github.com/TechEmpower/FrameworkBenchmarks, results.json: wrk's figures at each level."""
     languages = {one.get("name"): one.get("language") for one in found.get("testMetadata") or []}
-    lasts_s = number(found.get("duration"))
+    lasts_s = parse_number(found.get("duration"))
     plain, piped = (found.get(f"{key}oncurrencyLevels") or [] for key in ("c", "pipelineC"))
     for test, frameworks in found["rawData"].items():
         queries = "quer" in test or test == "update"  # these vary the queries, at the most connections
@@ -274,12 +274,12 @@ def _techempower(_: str, found: Mapping[str, Any]) -> Records:
         same |= {"depth": PIPELINED if test == "plaintext" else None}
         for name, loads in frameworks.items():
             for at, load in enumerate(loads if isinstance(loads, list) else []):
-                total = number(load.get("totalRequests"))
+                total = parse_number(load.get("totalRequests"))
                 row: Record = {"name": name, "language": languages.get(name), "requests": total} | same
                 row |= {"test": f"{test}, level {at + 1}" if queries else test}
-                row |= {"rate": total / lasts_s if total and lasts_s else None}
+                row |= {"rate_rps": total / lasts_s if total and lasts_s else None}
                 row |= {"mean": load.get("latencyAvg"), "max": load.get("latencyMax")}
-                row |= {"errors": sum(number(load.get(code)) or 0 for code in ("4xx", "5xx"))}
+                row |= {"errors": sum(parse_number(load.get(code)) or 0 for code in ("4xx", "5xx"))}
                 yield row | {"connections": max(plain) if queries else levels[at]}
 
 
@@ -291,8 +291,13 @@ def _k6(name: str, found: Mapping[str, Any]) -> Records:
     each other in what --summary-export writes. `passes` of http_req_failed are those that failed."""
     of = {key: one.get("values", one) for key, one in found["metrics"].items()}
     asked, lasted, users = of.get("http_reqs", {}), of["http_req_duration"], of.get("vus_max", {})
-    run_ms = number(found.get("state", {}).get("testRunDurationMs"))
-    row: Record = {"name": name, "rate": asked.get("rate"), "requests": asked.get("count"), "loose": USERS}
+    run_ms = parse_number(found.get("state", {}).get("testRunDurationMs"))
+    row: Record = {
+        "name": name,
+        "rate_rps": asked.get("rate"),
+        "requests": asked.get("count"),
+        "loose": USERS,
+    }
     row |= {
         key: lasted.get(at) for key, at in {"mean": "avg", "min": "min", "max": "max", "p50": "med"}.items()
     }
@@ -305,19 +310,19 @@ def _vegeta(name: str, found: Mapping[str, Any]) -> Records:
     """https://github.com/tsenart/vegeta, `report -type=json`: nanoseconds. `throughput` is the rate of the successes."""
     of, total = found["latencies"], found["requests"]
     row: Record = {"name": name, "loop": "open", "requests": total}
-    row |= {"rate": found.get("throughput", found.get("rate"))}
+    row |= {"rate_rps": found.get("throughput", found.get("rate"))}
     row |= {f"{key}_ns": of.get(key) for key in ("mean", "min", "max")}
     row |= {f"p{q}_ns": of.get(f"{q}th") for q in (50, 90, 95, 99)}
-    yield row | {"errors": _failed(total, number(found.get("success")))}
+    yield row | {"errors": _failed(total, parse_number(found.get("success")))}
 
 
 def _oha(name: str, found: Mapping[str, Any]) -> Records:
     """https://github.com/hatoo/oha, --output-format json: seconds."""
     of, codes = found["summary"], found["statusCodeDistribution"]
-    row: Record = {"name": name, "rate": of.get("requestsPerSec"), "duration_s": of.get("total")}
+    row: Record = {"name": name, "rate_rps": of.get("requestsPerSec"), "duration_s": of.get("total")}
     row |= {"mean_s": of.get("average"), "min_s": of.get("fastest"), "max_s": of.get("slowest")}
     row |= {f"{key}_s": at for key, at in found["latencyPercentiles"].items() if TIME_KEY.fullmatch(key)}
-    dropped = number(found.get("errorDistribution", {}).get("aborted due to deadline"))
+    dropped = parse_number(found.get("errorDistribution", {}).get("aborted due to deadline"))
     wrong = sum(count for code, count in codes.items() if code[:1] in "45")
     yield row | {"requests": sum(codes.values()), "errors": wrong, "cut_off": dropped}
 
@@ -364,7 +369,7 @@ def _of_requests(name: str, start: Floats, paced: Floats, end: Floats, status: F
     rows = Rows(start, paced, end, codes, np.zeros_like(codes))
     told, lasted = times(end - (paced if is_open else start)), float(end.max())
     before = answers_per_second(rows)[1 : int(lasted) - 1]
-    row: Record = {"name": name, "rate": len(rows) / lasted, "duration_s": lasted, "requests": len(rows)}
+    row: Record = {"name": name, "rate_rps": len(rows) / lasted, "duration_s": lasted, "requests": len(rows)}
     row |= {"mean": told.mean, "max": told.max, "loop": "open" if is_open else ""}
     row |= {"errors": int((codes >= 400).sum())}
     row |= {key: getattr(told, key) for key in PERCENTILES.values()}

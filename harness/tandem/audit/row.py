@@ -17,7 +17,17 @@ _TIME = re.compile(rf"(?:{_PART.pattern}){{1,4}}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?", re.ASCII)
 TIME_KEY = re.compile(r"(mean|min|max|p(\d{1,2})\.?(\d{0,4}))(?:_(ns|us|ms|s))?", re.ASCII)
 TEXTS = ("name", "test", "language", "loop")
-NUMBERS = ("rate", "requests", "errors", "connections", "depth", "duration_s", "cpu_percent", "cpus", "runs")
+NUMBERS = (
+    "rate_rps",
+    "requests",
+    "errors",
+    "connections",
+    "depth",
+    "duration_s",
+    "cpu_percent",
+    "cpus",
+    "runs",
+)
 COLUMNS = (*TEXTS, *NUMBERS, "mean_ms", "min_ms", "max_ms", "p50_ms", "p99_ms", "p99.9_ms")
 """Names of columns. Times are in ns, us, ms or s, and of any percentile."""
 
@@ -50,8 +60,7 @@ class Row:
     language: str = ""
     loop: str = ""
     """`closed`; `open`: times count from when a request was due, whatever was answered before."""
-    rate: float | None = None
-    """Per second."""
+    rate_rps: float | None = None
     mean: Time | None = None
     min: Time | None = None
     max: Time | None = None
@@ -85,7 +94,7 @@ def clean(text: object) -> str:
     return told if len(told) <= NAME_MOST else f"{told[: NAME_MOST - 1]}…"
 
 
-def number(value: object) -> float | None:
+def parse_number(value: object) -> float | None:
     """`12`, `"1,234.5"` or `"98.7%"` as a number; None for all else and for what is not finite."""
     if isinstance(value, str):
         value = value.strip()[:40].replace(",", "").removesuffix("%").strip()
@@ -95,12 +104,12 @@ def number(value: object) -> float | None:
     return float(value)
 
 
-def time(value: object, unit: str = "ms") -> Time | None:
+def parse_time(value: object, unit: str = "ms") -> Time | None:
     """A time from a number of a unit, or from a text with units of its own, such as `1.46ms` or `2m55.3s`."""
     if isinstance(value, str) and _TIME.fullmatch(text := value.strip()[:60]):
         parts = _PART.findall(text)
         return Time(math.fsum(float(digits) * UNITS_MS[of] for digits, of in parts), _half(*parts[-1]))
-    found = number(value)
+    found = parse_number(value)
     return None if found is None else Time(found * UNITS_MS[unit], _half(str(value), unit))
 
 
@@ -126,7 +135,7 @@ def row_of(record: Mapping[str, Any]) -> Row:
     for key, value in record.items():
         if column := _column(key):
             name, share, unit = column
-            if (at := time(value, unit)) is not None and share:
+            if (at := parse_time(value, unit)) is not None and share:
                 percentiles[share] = at
             elif not share:
                 found[name] = at
@@ -134,15 +143,15 @@ def row_of(record: Mapping[str, Any]) -> Row:
             found[key] = clean("" if value is None else value)
             found[key] = found[key].lower() if key == "loop" else found[key]
         else:
-            found[key] = number(value) if key in NUMBERS else value
+            found[key] = parse_number(value) if key in NUMBERS else value
     return Row(percentiles=dict(sorted(percentiles.items())), **found)
 
 
 def parse_columns(texts: list[str]) -> dict[str, str]:
-    """`rate=rps,mean_ms=latency` -> name of a column -> heading. Raises UsageError for another form or name."""
+    """`rate_rps=rps,mean_ms=latency` -> name of a column -> heading. Raises UsageError for another form or name."""
     pairs = [pair.partition("=") for text in texts for pair in text.split(",")]
     for name, _, heading in pairs:
         if not heading or (_column(name.strip()) is None and name.strip() not in COLUMNS):
-            example = "--columns takes NAME=HEADING, such as rate=rps,mean_ms=latency"
+            example = "--columns takes NAME=HEADING, such as rate_rps=rps,mean_ms=latency"
             raise UsageError(f"{example}, not '{clean(name)}'. Names: {', '.join(COLUMNS)}")
     return {name.strip(): heading.strip() for name, _, heading in pairs}

@@ -107,13 +107,13 @@ def at_once(row: Row) -> tuple[float, float, str] | None:
     """Requests in flight as a share of what is possible, by Little's law, L = λ W (https://doi.org/10.1287/opre.9.3.383): the
     least and the most that the digits of the mean allow, and all of it told. None where the row does not tell enough."""
     untold = row.loop == "open" or (row.several and not row.depth)
-    if untold or not (row.rate and row.mean and row.connections):
+    if untold or not (row.rate_rps and row.mean and row.connections):
         return None
     possible = row.connections * (row.depth or 1)
     each = "" if (row.depth or 1) == 1 else f" × {row.depth:g}"
-    found = f"{_per_s(row.rate)} × {row.mean} = {number(row.rate * row.mean.ms / 1e3)} at once"
+    found = f"{_per_s(row.rate_rps)} × {row.mean} = {number(row.rate_rps * row.mean.ms / 1e3)} at once"
     told = f"{found}, of {number(row.connections)}{each} that are possible"
-    return row.rate * row.mean.low / 1e3 / possible, row.rate * row.mean.high / 1e3 / possible, told
+    return row.rate_rps * row.mean.low / 1e3 / possible, row.rate_rps * row.mean.high / 1e3 / possible, told
 
 
 @of_row(
@@ -241,14 +241,14 @@ SOME = 0.001
     "Errors may be what the test asks for; the file may count them apart from its rate without saying so.",
 )
 def _(row: Row) -> str | None:
-    if not (row.errors and row.requests and row.rate) or row.errors < SOME * row.requests:
+    if not (row.errors and row.requests and row.rate_rps) or row.errors < SOME * row.requests:
         return None
     told = f"{number(row.errors)} of {number(row.requests)} responses are errors"
     if not row.duration_s:
         return f"{told}; it is not told whether the rate counts them"
     good, every = (row.requests - row.errors) / row.duration_s, row.requests / row.duration_s
-    counted = good * (1 + SOME / 2) < row.rate <= every * TOLERATED
-    return f"{told}: {_per_s(row.rate)}, of which {_per_s(good)} are right" if counted else None
+    counted = good * (1 + SOME / 2) < row.rate_rps <= every * TOLERATED
+    return f"{told}: {_per_s(row.rate_rps)}, of which {_per_s(good)} are right" if counted else None
 
 
 @of_row(
@@ -295,7 +295,7 @@ NEAR, LEAST, LANGUAGES = 0.015, 4, 3
 def _(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
     groups: dict[object, list[tuple[int, float, str]]] = defaultdict(list)
     for at, row in enumerate(rows):
-        groups[row.test, row.connections, row.depth].append((at, row.rate or 0.0, row.language.lower()))
+        groups[row.test, row.connections, row.depth].append((at, row.rate_rps or 0.0, row.language.lower()))
     for group in groups.values():
         top = max(rate for _, rate, _ in group)
         near = [one for one in group if one[1] >= top * (1 - NEAR) and top]

@@ -32,7 +32,7 @@ def audit_(
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            help="Headings of a CSV: NAME=HEADING,…, such as rate=rps,mean_ms=latency. May be repeated."
+            help="Headings of a CSV: NAME=HEADING,…, such as rate_rps=rps,mean_ms=latency. May be repeated."
         ),
     ] = None,
     connections: Annotated[

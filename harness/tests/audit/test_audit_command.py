@@ -45,27 +45,27 @@ def test_it_says_what_contradicts_itself_and_ends_with_1(fixtures: Path) -> None
 def test_nothing_contradicts_itself(tmp_path: Path, fixtures: Path) -> None:
     found = said(fixtures / "audit/pipelined-512.json")
     assert (found.exit_code, found.stdout.splitlines()[0]) == (0, "audit of 57 rows: none contradicts itself")
-    one = written(tmp_path, "one.csv", "name,rate,runs\na,1,3\n")
+    one = written(tmp_path, "one.csv", "name,rate_rps,runs\na,1,3\n")
     assert said(one).stdout.startswith("audit of 1 row: none contradicts itself\nThese are statements about")
 
 
 def test_what_the_file_does_not_tell_is_given(tmp_path: Path) -> None:
     file = written(tmp_path, "t.csv", "what,rps,mean_ms,cpu_percent\na,1000,100.0,700\n")
-    mapped = ("--columns", "name=what,rate=rps", "--connections", "64")
+    mapped = ("--columns", "name=what,rate_rps=rps", "--connections", "64")
     assert said(file, *mapped).exit_code == 1
     assert said(file, *mapped, "--depth", "2").exit_code == 0
     assert said(file, *mapped, "--depth", "2", "--cpus", "4").exit_code == 1
 
 
 def test_a_folder_and_what_is_not_read_of_it(tmp_path: Path) -> None:
-    written(tmp_path, "a.csv", "name,rate\na,1\n")
+    written(tmp_path, "a.csv", "name,rate_rps\na,1\n")
     written(tmp_path, "b.md", "nothing")
     assert "not read: b.md cannot be read: its format is not known\n" in said(tmp_path).stdout
     for arguments, told in {
-        (str(tmp_path / "b.md"),): "Read are oha .*wrk2.*TechEmpower.*--columns rate=rps,mean_ms=latency",
+        (str(tmp_path / "b.md"),): "Read are oha .*wrk2.*TechEmpower.*--columns rate_rps=rps,mean_ms=latency",
         (str(tmp_path / "none"),): "there is no .*none",
         (str(written(tmp_path, "mixed-4096.json", [])),): "there are no rows to audit",
-        (str(tmp_path / "a.csv"), "--columns", "speed=rate"): "no column 'speed'",
+        (str(tmp_path / "a.csv"), "--columns", "speed=rate_rps"): "no column 'speed'",
     }.items():
         with pytest.raises(UsageError, match=told) as error:
             app(["audit", *arguments], standalone_mode=False)
@@ -74,7 +74,7 @@ def test_a_folder_and_what_is_not_read_of_it(tmp_path: Path) -> None:
 
 def test_hostile_names_are_only_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "RESULTS", tmp_path / "results")
-    record = {"name": HOSTILE, "rate": 1000, "mean": "100ms", "connections": 1}
+    record = {"name": HOSTILE, "rate_rps": 1000, "mean": "100ms", "connections": 1}
     file = written(tmp_path, "t.json", [record])
     shown = re.sub(r"\W", "", said(file).stdout)  # whatever the lines of the table are
     assert "redbred" in shown
@@ -92,7 +92,7 @@ def test_the_launcher_mounts_what_lies_elsewhere_read_only(root: Path, tmp_path:
     client = tmp_path / "docker"
     client.write_text('#!/bin/sh\n[ "$1" != context ] || exec echo unix:///var/run/docker.sock\necho "$@"\n')
     client.chmod(0o755)
-    file = written(tmp_path, "a table.csv", "name,rate\n")
+    file = written(tmp_path, "a table.csv", "name,rate_rps\n")
     path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
     def asked(*arguments: str) -> str:

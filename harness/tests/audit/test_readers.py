@@ -18,8 +18,7 @@ import pytest
 
 from tandem.audit import readers
 from tandem.audit.readers import read
-from tandem.audit.row import Time, clean, number, parse_columns
-from tandem.audit.row import time as time_of
+from tandem.audit.row import Time, clean, parse_columns, parse_number, parse_time
 from tandem.audit.rules import audit
 from tandem.errors import UsageError
 
@@ -71,18 +70,18 @@ def figures(row: Any, names: Sequence[str]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("audit/wrk2.txt", {"rate": 2000.28, "mean": 6.6, "p99.9": 12.3, "connections": 100, "loop": "open", "loose": ""}),
-        ("audit/h2load.txt", {"rate": 141164.8, "mean": 69.78, "min": 15.31, "connections": 100, "several": True}),
+        ("audit/wrk2.txt", {"rate_rps": 2000.28, "mean": 6.6, "p99.9": 12.3, "connections": 100, "loop": "open", "loose": ""}),
+        ("audit/h2load.txt", {"rate_rps": 141164.8, "mean": 69.78, "min": 15.31, "connections": 100, "several": True}),
         ("audit/h2load.txt", {"requests": 1e6, "errors": 1000, "duration_s": 7.08}),
-        ("audit/vegeta.txt", {"rate": 56.8, "mean": 1278, "p95": 10_001, "requests": 1000, "errors": 72, "loop": "open"}),
-        ("audit/vegeta.json", {"rate": 49.5, "mean": 50, "p99": 100, "max": 150, "requests": 1000, "errors": 10}),
-        ("audit/k6.json", {"rate": 4.36938, "mean": 144.56, "p95": 215.95, "connections": 19, "errors": 3}),
+        ("audit/vegeta.txt", {"rate_rps": 56.8, "mean": 1278, "p95": 10_001, "requests": 1000, "errors": 72, "loop": "open"}),
+        ("audit/vegeta.json", {"rate_rps": 49.5, "mean": 50, "p99": 100, "max": 150, "requests": 1000, "errors": 10}),
+        ("audit/k6.json", {"rate_rps": 4.36938, "mean": 144.56, "p95": 215.95, "connections": 19, "errors": 3}),
         ("audit/k6.json", {"duration_s": 41.196}),
-        ("audit/k6-export.json", {"rate": 4.36938, "p50": 110.47, "requests": 180, "duration_s": None}),
+        ("audit/k6-export.json", {"rate_rps": 4.36938, "p50": 110.47, "requests": 180, "duration_s": None}),
         ("audit/the-benchmarker.json", {"name": "someone", "language": "c", "connections": 64, "p99.999": 55.158}),
         ("audit/the-benchmarker.json", {"mean": 1116.66666666667 / 1e3, "duration_s": 15.0938486666667}),
         ("audit/oha.csv", {"requests": 250, "errors": 3, "mean": 2.62613, "p99": None, "p50": 2.62613}),
-        ("wrk-good.txt", {"rate": 70672.95, "p99": 8.32, "connections": 50, "loop": "closed"}),
+        ("wrk-good.txt", {"rate_rps": 70672.95, "p99": 8.32, "connections": 50, "loop": "closed"}),
         ("oha-closed.json", {"requests": 200, "errors": 8, "p95": 64.552978, "max": 68.521981}),
         ("oha-closed.db", {"requests": 200, "errors": 8, "loop": ""}),
         ("oha-open.db", {"errors": 8, "loop": "open"}),
@@ -97,7 +96,9 @@ def test_a_file_becomes_a_row(fixtures: Path, name: str, told: dict[str, Any]) -
 
 def test_public_tables(tmp_path: Path, fixtures: Path) -> None:
     found = read(fixtures / "audit/techempower.json", {})
-    assert [(row.test, row.connections, row.depth, row.rate, row.errors, row.language) for row in found] == [
+    assert [
+        (row.test, row.connections, row.depth, row.rate_rps, row.errors, row.language) for row in found
+    ] == [
         ("json", 16, None, 75147 / 15, 0, "Java"),
         ("plaintext", 256, 16, 931314 / 15, 7, "Java"),
         ("query, level 1", 512, None, 75147 / 15, 0, "Java"),
@@ -122,30 +123,30 @@ def test_databases_of_oha(tmp_path: Path) -> None:
     two = [REQUEST, REQUEST | {"run": 2, "end": 2.0}, REQUEST | {"run": 2}]
     assert [row.requests for row in read(database(tmp_path / "a.db", two), {})] == [1, 2]
     earlier = database(tmp_path / "b.db", two, without=("run", "start_latency_correction"))
-    assert [(row.requests, row.rate) for row in read(earlier, {})] == [(3, 1.5)]
+    assert [(row.requests, row.rate_rps) for row in read(earlier, {})] == [(3, 1.5)]
 
 
 def test_a_csv_is_mapped(tmp_path: Path) -> None:
-    (row,) = read(written(tmp_path, "t.csv", "name;rate;p999_us\n<b>;1,000.5;7\n"), {})
-    assert figures(row, ["name", "rate", "p99.9", "test"]) == {
+    (row,) = read(written(tmp_path, "t.csv", "name;rate_rps;p999_us\n<b>;1,000.5;7\n"), {})
+    assert figures(row, ["name", "rate_rps", "p99.9", "test"]) == {
         "name": "<b>",
-        "rate": 1000.5,
+        "rate_rps": 1000.5,
         "p99.9": 0.007,
         "test": "t",
     }
-    (row,) = read(written(tmp_path, "t.json", [{"rate": 5, "mean": "1.5s", "loop": "Open"}]), {})
+    (row,) = read(written(tmp_path, "t.json", [{"rate_rps": 5, "mean": "1.5s", "loop": "Open"}]), {})
     assert figures(row, ["name", "mean", "loop"]) == {"name": "row 1", "mean": 1500, "loop": "open"}
     file = written(tmp_path, "t.csv", "what,rps,latency,conns\nx,2000,50,64\n")
-    (row,) = read(file, parse_columns(["name=what,rate=rps", "mean_ms=latency,connections=conns"]))
-    assert (row.name, row.rate, row.mean, row.connections) == ("x", 2000, Time(50, 0.5), 64)
+    (row,) = read(file, parse_columns(["name=what,rate_rps=rps", "mean_ms=latency,connections=conns"]))
+    assert (row.name, row.rate_rps, row.mean, row.connections) == ("x", 2000, Time(50, 0.5), 64)
     with pytest.raises(
         UsageError, match=r"no column is a rate or a time: it has what, rps, latency, conns.*--columns"
     ):
         read(file, {})
     with pytest.raises(UsageError, match="there is no column speed"):
-        read(file, {"rate": "speed"})
-    for wrong in ("rate", "speed=rps", "loose=rps", "percentiles=rps"):
-        with pytest.raises(UsageError, match=r"rate=rps,mean_ms=latency|no column 'speed'"):
+        read(file, {"rate_rps": "speed"})
+    for wrong in ("rate_rps", "speed=rps", "loose=rps", "percentiles=rps"):
+        with pytest.raises(UsageError, match=r"rate_rps=rps,mean_ms=latency|no column 'speed'"):
             parse_columns([wrong])
 
 
@@ -155,7 +156,7 @@ def test_a_csv_is_mapped(tmp_path: Path) -> None:
      (0.25, Time(0.25, 0.005)), ("", None), ("x", None), (None, None), (True, None), ("nan", None), (10**400, None), ("1e999", None)],
 )  # fmt: skip
 def test_times_have_their_digits(text: object, found: Time | None) -> None:
-    at = time_of(text)
+    at = parse_time(text)
     assert at == (found and pytest.approx(found))
 
 
@@ -197,7 +198,7 @@ def test_hostile_databases(tmp_path: Path) -> None:
 
 
 def test_sizes_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = written(tmp_path, "t.csv", "rate,name\n" + "1,a\n" * 12)
+    file = written(tmp_path, "t.csv", "rate_rps,name\n" + "1,a\n" * 12)
     monkeypatch.setattr(readers, "ROWS_MOST", 10)
     with pytest.raises(UsageError, match="more than 10 rows"):
         read(file, {})
@@ -215,13 +216,11 @@ def test_sizes_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_names_are_one_plain_line() -> None:
     assert clean("a\x1b[31m\n\u202eb") == "a\ufffd[31m\ufffd\ufffdb"
     assert len(clean("x" * 500)) == 80
-    assert number(" 1,234.5 % ") == 1234.5
+    assert parse_number(" 1,234.5 % ") == 1234.5
 
 
 def test_ten_thousand_rows_take_less_than_two_seconds(tmp_path: Path) -> None:
-    head = (
-        "name,language,rate,mean_ms,p50_ms,p99_ms,connections,requests,errors,duration_s,cpu_percent,cpus\n"
-    )
+    head = "name,language,rate_rps,mean_ms,p50_ms,p99_ms,connections,requests,errors,duration_s,cpu_percent,cpus\n"
     lines = (f"a{n},l{n % 9},{1000 + n},{64e3 / (1000 + n):.3f},1.5,99.5,64,{15000 + n},{n % 50},15,{n % 900},8\n" for n in range(10_000))  # fmt: skip
     file = written(tmp_path, "t.csv", head + "".join(lines))
     began = time.process_time()

@@ -12,24 +12,30 @@ from tandem.audit.rules import RULES, Level, audit
 # Rows of HttpArena, site/data (https://github.com/MDA2AV/HttpArena), but for the depth that is left out or the like.
 STATIC = {
     "name": "actix",
-    "rate": 6404,
+    "rate_rps": 6404,
     "mean": "188.95ms",
     "p99": "188.95ms",
     "connections": 1024,
     "loop": "closed",
 }
-PIPED = {"rate": 16269526, "mean": "502us", "p99": "536us", "connections": 512, "depth": 16}
-LIMITED = {"rate": 486117, "mean": "1.03ms", "connections": 512}  # connections are closed after ten requests
-PLAIN = {"rate": 2942559, "mean": "173us", "p99": "278us", "connections": 512, "loop": "closed"}
-WHOLE = {"rate": 100, "requests": 1000, "duration_s": 10}
-TOP = [{"name": f"a{n}", "language": one, "rate": 1000 - n} for n, one in enumerate(("C", "Rust", "Go", "c"))]
+PIPED = {"rate_rps": 16269526, "mean": "502us", "p99": "536us", "connections": 512, "depth": 16}
+LIMITED = {
+    "rate_rps": 486117,
+    "mean": "1.03ms",
+    "connections": 512,
+}  # connections are closed after ten requests
+PLAIN = {"rate_rps": 2942559, "mean": "173us", "p99": "278us", "connections": 512, "loop": "closed"}
+WHOLE = {"rate_rps": 100, "requests": 1000, "duration_s": 10}
+TOP = [
+    {"name": f"a{n}", "language": one, "rate_rps": 1000 - n} for n, one in enumerate(("C", "Rust", "Go", "c"))
+]
 
 CAUGHT: list[tuple[str, list[dict[str, Any]]]] = [
     ("little-above", [STATIC]),
     ("little-above", [PIPED | {"depth": None}]),
     (
         "little-other",
-        [{"rate": 70673, "mean": "1.16ms", "connections": 50, "loose": WRK_ADDS}],
+        [{"rate_rps": 70673, "mean": "1.16ms", "connections": 50, "loose": WRK_ADDS}],
     ),  # fixtures/wrk-good.txt
     ("little-below", [LIMITED | {"connections": 600}]),
     ("order", [{"p50": 5, "p90": 4.4}]),
@@ -43,7 +49,7 @@ CAUGHT: list[tuple[str, list[dict[str, Any]]]] = [
     ("coordinated-omission", [PLAIN]),
     ("coordinated-omission", [{"p95": 5}]),
     ("errors-counted", [WHOLE | {"errors": 80}]),
-    ("errors-counted", [{"rate": 100, "requests": 1000, "errors": 80}]),
+    ("errors-counted", [{"rate_rps": 100, "requests": 1000, "errors": 80}]),
     ("cpu-beyond", [{"cpu_percent": 430, "cpus": 4}]),
     ("last-second", [{"last_second": (120, 190.0)}]),
     ("last-second", [{"cut_off": 50, "requests": 1000}]),
@@ -55,11 +61,11 @@ SPARED: list[tuple[str, list[dict[str, Any]]]] = [
     ("little-above", [PIPED]),
     ("little-above", [STATIC | {"loop": "open"}]),
     ("little-above", [STATIC | {"several": True}]),  # streams of HTTP/2 whose number is not told
-    ("little-above", [{"rate": 40_000, "mean": "2ms", "connections": 64}]),  # 1.5 ms by its digits: 60
-    ("little-above", [{"rate": 70673, "mean": "1.16ms", "connections": 50, "loose": WRK_ADDS}]),
+    ("little-above", [{"rate_rps": 40_000, "mean": "2ms", "connections": 64}]),  # 1.5 ms by its digits: 60
+    ("little-above", [{"rate_rps": 70673, "mean": "1.16ms", "connections": 50, "loose": WRK_ADDS}]),
     ("little-other", [PLAIN | {"loose": WRK_ADDS}]),
     ("little-below", [LIMITED]),
-    ("little-below", [{"rate": 10, "mean": 5, "connections": 512, "loop": "open"}]),
+    ("little-below", [{"rate_rps": 10, "mean": 5, "connections": 512, "loop": "open"}]),
     ("order", [{"min": 1, "p50": 5, "p90": 5, "p99": "5.00ms", "max": 5, "mean": 4}]),
     ("order", [{"p50": "1.2ms", "p90": "1ms", "mean": "1ms"}]),  # 1 ms is up to 1.5
     ("order", [{"p99": 90, "mean": 1.0}]),
@@ -70,18 +76,18 @@ SPARED: list[tuple[str, list[dict[str, Any]]]] = [
     ("few-samples", [{"p99": 5, "requests": 10_000}]),
     ("coordinated-omission", [{"p99": 5, "loop": "open"}]),
     ("coordinated-omission", [{"p50": 5, "loop": "closed"}]),
-    ("errors-counted", [WHOLE | {"rate": 92, "errors": 80}]),
+    ("errors-counted", [WHOLE | {"rate_rps": 92, "errors": 80}]),
     (
         "errors-counted",
-        [{"rate": 0, "requests": 1875336, "errors": 1875336, "duration_s": 5}],
+        [{"rate_rps": 0, "requests": 1875336, "errors": 1875336, "duration_s": 5}],
     ),  # apache, pipelined-512
     ("cpu-beyond", [{"cpu_percent": 395.6, "cpus": 4}]),  # actix, api-4-256
     ("last-second", [{"last_second": (185, 190.0), "cut_off": 0, "requests": 1000}]),
     ("last-second", [{"last_second": (5, 9.0)}]),  # as far as chance goes
     ("common-ceiling", [one | {"language": "C"} for one in TOP]),
     ("common-ceiling", TOP[:3]),
-    ("common-ceiling", [one | {"rate": 1000 - 10 * n} for n, one in enumerate(TOP)]),
-    ("common-ceiling", [one | {"rate": 0} for one in TOP]),
+    ("common-ceiling", [one | {"rate_rps": 1000 - 10 * n} for n, one in enumerate(TOP)]),
+    ("common-ceiling", [one | {"rate_rps": 0} for one in TOP]),
     ("single-run", [PLAIN, PLAIN]),
     ("single-run", [PLAIN | {"runs": 3}]),
 ]
