@@ -157,16 +157,9 @@ FAULTS = {
 UNDER_LOAD = {
     *("few-altered", "filler", "known-beforehand"),
     *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times", "closes-always"),
-    *("never-reads", "last-in-first-out", "slow-statements", "heap-in-shared-memory", "leaks-memory"),
-    *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded"),
-    *(
-        "session-ahead",
-        "several-in-flight",
-        "synced-in-flight",
-        "rows-known",
-        "steps-kept",
-        "blank-line-first",
-    ),
+    *("never-reads", "slow-statements", "heap-in-shared-memory", "leaks-memory"),
+    *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded", "session-ahead"),
+    *("several-in-flight", "synced-in-flight", "rows-known", "steps-kept", "blank-line-first"),
     *("work-remembered-under-load", "large-refused"),
     *("role-unflushed", "start-unflushed"),
 }

@@ -29,14 +29,7 @@ from tandem.cli.measure import (
     show_result,
     tell_places,
 )
-from tandem.cli.options import (
-    RESULTS,
-    ROOT,
-    Untested,
-    out,
-    print_json,
-    progress,
-)
+from tandem.cli.options import RESULTS, ROOT, Untested, out, print_json, progress
 from tandem.cli.shared import CONDITIONS, Asked, measuring
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import FOLDER, SessionRecord, append
