@@ -168,6 +168,15 @@ def test_undeclared_success_is_found(backend: Backend) -> None:
         paths.check_declared_scenarios(Backend(backend.stack, modest, backend.container, backend.host))
 
 
+@pytest.mark.parametrize("more", [["begin"], []])
+def test_other_statements_than_declared_are_found(backend: Backend, more: list[str]) -> None:
+    """It sends the contract's eight; one that declares others is told what it sends."""
+    declared = {"recipe": [*more, "session", "recipe_by_id", *statements.PARTS[len(more) == 0 :]]}
+    orm = replace(BROKEN, statements=declared)
+    with pytest.raises(AssertionError, match="recipes by id"):
+        statements.check_statements_by_id(Backend(backend.stack, orm, backend.container, backend.host))
+
+
 def test_undeclared_pool_is_found(backend: Backend) -> None:
     silent = replace(BROKEN, pool_tells=False)
     with pytest.raises(AssertionError, match=r"bench\.toml does not declare"):

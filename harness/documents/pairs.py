@@ -15,6 +15,10 @@ PAIRS = (
     ("starlette-psycopg", "starlette-threads"),
     ("python-sync", "django-async"),
     ("starlette-threads", "django-async"),
+    ("python-async", "fastapi"),
+    ("fastapi-threads", "fastapi"),
+    ("python-sync", "django-orm"),
+    ("django-orm", "django-orm-async"),
 )
 """The baseline first, as in a comparison. Another pair is another line."""
 
@@ -25,6 +29,7 @@ def _declared(one: Implementation) -> dict[str, set[str]]:
         "stack": {*one.stack},
         "defaults": {f"`{name}={value}`" for name, value in one.defaults.items()},
         "further values": {f"`{name} {', '.join(values)}`" for name, values in one.further_values.items()},
+        "statements of its own": {f"`{name}`" for name in one.statements},
         "settings that it lacks": {f"`{name}`" for name in one.unsupported.settings},
         "scenarios that it lacks": {f"`{name}`" for name in one.unsupported.scenarios},
     }

@@ -27,6 +27,8 @@ class Implementation:
     checks: Mapping[str, str] = field(default_factory=dict)
     # The files of checks in which a bridge differs from what it is a bridge of; empty for what is none.
     bridge: tuple[str, ...] = ()
+    # Scenario -> its statements, of one that has its own: their texts are in its folder's sql/.
+    statements: Mapping[str, list[str]] = field(default_factory=dict)
     # Another build of its folder than the release build: what its Dockerfile makes of this PROFILE.
     build: str = ""
 
@@ -68,8 +70,9 @@ def load(name: str) -> Implementation:
         raise ValueError(f"{path}: tier is {tier!r}, and not one of {', '.join(TIERS)}")
     bridge = tuple(text.get("bridge", {}).get("checks", ()))
     pool_tells = bool(text.get("pool_tells"))
+    statements = text.get("statements", {})
     return Implementation(
-        name, text.get("model", "sync"), tier, pool_tells, settings, scenarios, checks, bridge
+        name, text.get("model", "sync"), tier, pool_tells, settings, scenarios, checks, bridge, statements
     )
 
 

@@ -47,21 +47,21 @@ class Message:
         return self.kind != "statement" and self.name != UNNAMED
 
 
-def runs(messages: list[Message]) -> list[str]:
-    """What ran, in its order, by the contract's names."""
-    names = [spelled(message) for message in messages if message.runs]
+def runs(messages: list[Message], name: str = "") -> list[str]:
+    """What ran, in its order, by the contract's names. name: of the implementation."""
+    names = [spelled(message, name) for message in messages if message.runs]
     # psycopg forgets its prepared statements after every ROLLBACK, and nobody can tell it not to.
     behind = zip(names, ["", *names], strict=False)
-    return [name for name, last in behind if (name, last) != ("deallocate all", "rollback")]
+    return [one for one, last in behind if (one, last) != ("deallocate all", "rollback")]
 
 
-def spelled(message: Message) -> str:
+def spelled(message: Message, name: str = "") -> str:
     """The contract's name of a statement; one of a transaction under one spelling."""
     text = normal(message.text)
     match = TRANSACTION.match(text)
     if match:
         return SPELLED.get(match[1], match[1])
-    return queries().get(text, text)
+    return queries(name).get(text, text)
 
 
 @contextmanager

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.catalog import CONTRACT
+from contract_checks.catalog import CONTRACT, ROOT
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, expired, session, visible
 from contract_checks.needs import for_scenario
 from contract_checks.stack import Stack
 
 N = 10
+SCENARIOS = {"recipe": "recipe_by_id", "recipes": "recipe_random"}
+PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 STATISTICS = """
     select s.query, s.calls::int, s.rows::int
     from pg_stat_statements as s
@@ -32,18 +34,21 @@ class Statement:
 
 
 def normal(text: str) -> str:
-    """One form for a statement: lower case, single blanks, no comments, one mark for any value.
+    """One form for a statement: lower case, single blanks, no comments, one mark for any value and any list of them.
 
     PostgreSQL numbers the constants of a text that it shows, so numbers cannot be compared.
     """
     text = re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).strip().rstrip(";")
-    return re.sub(r"\s+", " ", re.sub(r"\$\d+|\b\d+\b", "?", text)).strip().lower()
+    text = re.sub(r"\s+", " ", re.sub(r"\$\d+|\b\d+\b", "?", text)).strip().lower()
+    return re.sub(r"\bin \((\?(?:::\w+)?)(?:, ?\1)+\)", r"in (\1)", text)
 
 
 @cache
-def queries() -> dict[str, str]:
-    """The statements of the contract: normal form -> name."""
-    return {normal(path.read_text()): path.stem for path in (CONTRACT / "sql" / "queries").glob("*.sql")}
+def queries(name: str = "") -> dict[str, str]:
+    """The statements of the contract, and those that the implementation of that name has instead: normal form -> name."""
+    folders = (CONTRACT / "sql" / "queries", ROOT / name / "sql")
+    files = [path for folder in folders for path in folder.glob("*.sql")]
+    return {normal(path.read_text()): path.name.partition(".")[0] for path in files}
 
 
 def reset(stack: Stack) -> None:
@@ -51,13 +56,13 @@ def reset(stack: Stack) -> None:
     stack.query("select pg_stat_statements_reset()")
 
 
-def seen(stack: Stack) -> list[Statement]:
-    """What the role of the application has run since; a statement of the contract goes by its name."""
+def seen(stack: Stack, name: str = "") -> list[Statement]:
+    """What the role of the application has run since; a statement of the contract goes by its name. name: of the implementation."""
     counted: dict[str, Statement] = {}
     for text, calls, rows in stack.query(STATISTICS):
-        name = queries().get(normal(text), normal(text))
-        before = counted.get(name, Statement(name, 0, 0))
-        counted[name] = Statement(name, before.calls + calls, before.rows + rows)
+        key = queries(name).get(normal(text), normal(text))
+        before = counted.get(key, Statement(key, 0, 0))
+        counted[key] = Statement(key, before.calls + calls, before.rows + rows)
     return list(counted.values())
 
 
@@ -66,7 +71,24 @@ def _run(backend: Backend, paths: list[str], key: str | None) -> tuple[list[Answ
     backend.get(f"{RECIPES}/1", session(1))  # PgBouncer asks `select 1` of a connection that idled long
     reset(backend.stack)
     answers = [backend.get(path, key) for path in paths]
-    return answers, {statement.text: statement for statement in seen(backend.stack)}
+    return answers, {one.text: one for one in seen(backend.stack, backend.implementation.name)}
+
+
+def sent(backend: Backend, scenario: str, due: list[str], refused: str = "") -> list[str]:
+    """What a request sends. due: by the contract; an implementation may have statements of its own. refused: the last one of a
+    request that is refused."""
+    own = backend.implementation.statements.get(scenario)
+    if own is None or not refused:
+        return own or due
+    own = own[: own.index(refused) + 1]
+    return [*own, *(["rollback"] if "begin" in own else [])]
+
+
+def _due(backend: Backend, scenario: str, refused: str = "") -> dict[str, int]:
+    """The calls of N requests."""
+    all_of = ["session", SCENARIOS[scenario], *PARTS]
+    due = all_of[: all_of.index(refused) + 1] if refused else all_of
+    return dict.fromkeys(sent(backend, scenario, due, refused), N)
 
 
 def _assert_calls(found: dict[str, Statement], expected: dict[str, int], what: str) -> None:
@@ -96,9 +118,6 @@ def _assert_rows(found: dict[str, Statement], bodies: list[bytes], what: str) ->
     assert not differ, f"{what}: rows that differ from those in the bodies: {differ}"
 
 
-PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
-
-
 @for_scenario("recipe")
 def check_statements_by_id(backend: Backend) -> None:
     """The eight statements once per request and nothing else; the same id again is no exception."""
@@ -106,7 +125,7 @@ def check_statements_by_id(backend: Backend) -> None:
     answers, found = _run(backend, [f"{RECIPES}/{key}" for key in keys], session(1))
     for key, answer in zip(keys, answers, strict=True):
         assert_golden(answer, key)
-    _assert_calls(found, dict.fromkeys(("session", "recipe_by_id", *PARTS), N), f"{N} recipes by id")
+    _assert_calls(found, _due(backend, "recipe"), f"{N} recipes by id")
     _assert_rows(found, [answer.body for answer in answers], f"{N} recipes by id")
 
 
@@ -115,7 +134,7 @@ def check_statements_random(backend: Backend) -> None:
     """The same for the random recipe."""
     answers, found = _run(backend, [RECIPES] * N, session(3))
     assert all(answer.status == 200 for answer in answers), f"random recipes: {answers[0]}"
-    _assert_calls(found, dict.fromkeys(("session", "recipe_random", *PARTS), N), f"{N} random recipes")
+    _assert_calls(found, _due(backend, "recipes"), f"{N} random recipes")
     _assert_rows(found, [answer.body for answer in answers], f"{N} random recipes")
 
 
@@ -127,11 +146,12 @@ def check_statements_of_errors(backend: Backend) -> None:
             answers, found = _run(backend, [path] * N, key)
             for answer in answers:
                 assert_error(answer, 401, what=f"{path} with the session {key!r}")
-            _assert_calls(found, {"session": N}, f"{N} requests with the session {key!r}")
+            _assert_calls(found, _due(backend, "recipe", "session"), f"{N} requests with the session {key!r}")
     answers, found = _run(backend, [f"{RECIPES}/25"] * N, session(1))
     for answer in answers:
         assert_error(answer, 404, what="a deleted recipe")
-    _assert_calls(found, {"session": N, "recipe_by_id": N}, f"{N} requests for a deleted recipe")
+    due = _due(backend, "recipe", "recipe_by_id")
+    _assert_calls(found, due, f"{N} requests for a deleted recipe")
 
 
 @for_scenario("recipe", "recipes")

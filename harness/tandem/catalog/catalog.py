@@ -59,6 +59,8 @@ class Implementation(Entry):
     """THREADS is of the whole program, whose workers are threads of one process; else of each worker."""
     threadless: list[str] = Field(default_factory=list)
     """Scenarios whose requests take none of its THREADS, because their handlers wait for nothing."""
+    statements: dict[str, list[str]] = Field(default_factory=dict)
+    """Scenario -> the statements that each request sends, of a program that sends its own: their texts are in its folder's sql/."""
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
 

@@ -175,6 +175,14 @@ class Scenario(Entry):
         """This one with some fields laid over it. Raises ValidationError."""
         return Scenario.model_validate({**self.model_dump(), **changes}) if changes else self
 
+    def asked_with(self, statements: Mapping[str, list[str]]) -> "Scenario":
+        """This one as a program with statements of its own is asked. statements: of bench.toml."""
+        own = statements.get(self.own_class or self.name, self.statements)
+        beside = [
+            one.model_copy(update={"scenario": one.scenario.asked_with(statements)}) for one in self.beside
+        ]
+        return self.model_copy(update={"statements": own, "beside": beside})
+
     @property
     def parts(self) -> list["Scenario"]:
         """The classes of its requests, each as a scenario with its weight; most have one."""

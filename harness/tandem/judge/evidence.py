@@ -1,5 +1,6 @@
 """Evidence that an application cannot make up: two counts of one thing, and what no honest load can do. Pure."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from tandem.judge.bottleneck import Concurrency
@@ -11,8 +12,9 @@ TRIPS_TOLERANCE = 0.005
 PgBouncer's is 0.02 % smaller at most; a test has that one."""
 IN_COMPANY = frozenset({"begin", "reset"})
 """Statements that may share a round trip: BEGIN with the statement behind it, those of a reset with each other."""
-WIRE_SLACK, UNSEEN_LEAST = 2, 1_000
-"""Statements that may have been sent with another, besides; and so many cannot pass unseen where one program is loaded."""
+WIRE_SLACK, STANDARD_ERRORS, UNSEEN_LEAST = 2, 4, 1_000
+"""Statements that may have been sent with another, besides; standard errors of a burst's share of those in company (of a binomial,
+which is wider than that of requests with a fixed number each); and so many cannot pass unseen where one program is loaded."""
 WORKED_LEAST_US = 5.0
 """CPU time of a service for each answer. HAProxy needs the least of all: 20 µs in the committed windows."""
 
@@ -48,7 +50,9 @@ def in_flight(window: Window, expected: Expectation, counted: Mapping[str, State
         return
     calls = sum(one.calls for one in counted.values())
     alone = sum(one.calls for name, one in counted.items() if name not in IN_COMPANY)
-    least = wire.executed * (alone / calls if calls else 0) * (1 - TRIPS_TOLERANCE) - WIRE_SLACK
+    share = alone / calls if calls else 0
+    error = STANDARD_ERRORS * math.sqrt(wire.executed * share * (1 - share))
+    least = wire.executed * share * (1 - TRIPS_TOLERANCE) - error - WIRE_SLACK
     if wire.flights < least:
         text = f"of {wire.executed:,} statements that were read on their way to the database only {wire.flights:,} waited for the answer to the one before"
         yield Finding.of("witnesses-disagree", "invalid", text)

@@ -70,7 +70,7 @@ class VisitCase:
     proxied: bool
     answers: Answers
     queries: dict[str, str]
-    """The contract's: normalised text -> name."""
+    """The contract's, and those that the program has instead: normalised text -> name."""
     texts: dict[str, str]
     """The contract's queries: name -> text as it stands in its file."""
     database_address: str
@@ -93,6 +93,12 @@ class VisitCase:
     @property
     def workers(self) -> int:
         return started_workers(self.implementation, self.settings)
+
+    @property
+    def shown_settings(self) -> dict[str, str]:
+        """The settings as a record has them: a program's own SQL is told as one is."""
+        own = self.implementation.statements.get(self.scenario.own_class or self.scenario.name)
+        return self.settings | ({"SQL": f"own ({len(own)} statements)"} if own else {})
 
     @property
     def handler_threads(self) -> int | None:

@@ -309,9 +309,9 @@ class Laboratory:
         known = next(iter(self.environments.values()), None)
         if known is None:
             images = {service: run.stack.service(service).image for service in _built(run.stack)}
-            found = environment(self.catalog.root, run.stack, run.case.settings, images)
+            found = environment(self.catalog.root, run.stack, run.case.shown_settings, images)
         else:
-            found = of_another(known, run.stack, run.case.settings)
+            found = of_another(known, run.stack, run.case.shown_settings)
         found.configuration["tier"] = run.case.implementation.tier
         found.configuration["scenario"] = run.case.scenario.model_dump_json(indent=1)
         with suppress(UsageError):  # a study may have plans of its own

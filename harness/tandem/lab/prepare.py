@@ -156,7 +156,8 @@ def case_of(
     settings: dict[str, str],
 ) -> VisitCase:
     """The case of a visit. settings: the effective ones."""
-    root = conditions.catalog.root
+    root, queries = conditions.catalog.root, conditions.catalog.root / "contract/sql/queries"
+    scenario = scenario.asked_with(implementation.statements)
     topology = conditions.catalog.topologies[conditions.topology].variables
     admitted = conditions.variables.get("APP_MAXCONN")
     made = VisitCase(
@@ -166,8 +167,8 @@ def case_of(
         load_address=topology["LOAD_ADDRESS"],
         proxied=topology["LOAD_ADDRESS"].startswith("proxy"),
         answers=read_answers(scenario, root / "contract", salt=conditions.salt),
-        queries=read_queries(root / "contract/sql/queries"),
-        texts=read_texts(root / "contract/sql/queries"),
+        queries=read_queries(queries) | read_queries(root / implementation.name / "sql"),
+        texts=read_texts(queries),
         database_address=topology["DATABASE_ADDRESS"],
         admitted=None if admitted is None else int(admitted),
         db_rtt_ms=conditions.db_rtt_ms,

@@ -63,24 +63,27 @@ def changes_setting(sql: str) -> bool:
     return bool(SETTINGS.match(text)) and not NAMED.match(text.replace("set session ", "set ", 1))
 
 
+LISTED = re.compile(r"\bin \((\?(?:::\w+)?)(?:, ?\1)+\)")
+
+
 def normalise(sql: str) -> str:
-    """One spelling for one statement: single spaces, no closing semicolon, lower case, one mark for any value.
+    """One spelling for one statement: single spaces, no closing semicolon, lower case, one mark for any value and any list of them.
 
     A statement that was parsed since the reset is shown with its constants as parameters, numbered on from its
     own; one that was parsed before it is shown as it was sent.
     """
     text = re.sub(r"\s+", " ", sql).strip().rstrip(";").strip().lower()
-    return re.sub(r"\$\d+|\b\d+\b|'[^']*'", "?", text)
+    return LISTED.sub(r"in (\1)", re.sub(r"\$\d+|\b\d+\b|'[^']*'", "?", text))
 
 
 def read_texts(folder: Path) -> dict[str, str]:
-    """The contract's queries: name -> text."""
+    """The queries of a folder: name -> text."""
     return {file.stem: file.read_text() for file in sorted(folder.glob("*.sql"))}
 
 
 def read_queries(folder: Path) -> dict[str, str]:
-    """Read the contract's queries: normalised text -> name."""
-    return {normalise(text): name for name, text in read_texts(folder).items()}
+    """The queries of a folder: normalised text -> name. A further text of one name stands in NAME.WORD.sql."""
+    return {normalise(text): name.partition(".")[0] for name, text in read_texts(folder).items()}
 
 
 def name_statements(rows: list[tuple[str, int, int, float]], queries: dict[str, str]) -> dict[str, Statement]:

@@ -110,6 +110,25 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     assert "IMPL=rust-async\n" in written
 
 
+@pytest.mark.parametrize(
+    ("scenario", "count", "first"), [("recipes", 10, "begin"), ("mixed", 10, "begin"), ("index", 0, None)]
+)
+def test_a_program_may_send_statements_of_its_own(
+    real: Catalog, tmp_path: Path, scenario: str, count: int, first: str | None
+) -> None:
+    wanted = asked(of := variant(implementation="fastapi"), scenario=scenario)
+    case = prepare(real, wanted, of, tmp_path).case
+    assert len(case.expected.statements) == count
+    assert next(iter(case.expected.statements), None) == first
+    assert case.shown_settings.get("SQL") == ("own (10 statements)" if count else None)
+    assert len([name for name in case.queries.values() if name == "recipe_by_id"]) == 3
+    if scenario == "mixed":
+        assert [one.scenario.statements[-1:] for one in case.beside] == [["commit"], []]
+    contracts = prepare(real, asked(other := variant(), scenario=scenario), other, tmp_path).case
+    assert len(contracts.expected.statements) == (8 if count else 0)
+    assert "SQL" not in contracts.shown_settings
+
+
 @pytest.mark.parametrize(("of", "told"), [(variant(db_rtt_ms=0), "0"), (variant(), "15")])
 def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path, of: Variant, told: str) -> None:
     wanted = asked(of, conditions=full(db_rtt_ms=15))

@@ -204,6 +204,27 @@ def test_what_can_change_a_setting(text: str, changes: bool) -> None:
     assert changes_setting(text) is changes
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("where id IN ($1)", "WHERE id in ($1, $2,$3)", True),
+        ("id in ($1::INTEGER, $2::INTEGER)", "id in ($1::INTEGER)", True),
+        ("id in ($1::INTEGER, $2::TEXT)", "id in ($1::INTEGER)", False),
+        ("values ($1, $2)", "values ($1)", False),
+        ("f(min (1, 2))", "f(min (1))", False),
+    ],
+)
+def test_a_list_has_one_spelling(one: str, other: str, same: bool) -> None:
+    """An ORM asks for the children of as many rows as there are, in one list."""
+    assert (normalise(one) == normalise(other)) is same
+
+
+def test_a_name_may_have_several_texts(tmp_path: Path) -> None:
+    (tmp_path / "note.sql").write_text("select 1 from core_note")
+    (tmp_path / "note.short.sql").write_text("select from core_note")
+    assert sorted(read_queries(tmp_path).values()) == ["note", "note"]
+
+
 def test_the_contracts_queries_differ_from_each_other(root: Path) -> None:
     folder = root / "contract/sql/queries"
     names = sorted(read_queries(folder).values())

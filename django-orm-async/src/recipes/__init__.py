@@ -1,0 +1,1 @@
+"""The recipes application on Django and its ORM, under ASGI."""

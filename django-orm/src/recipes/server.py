@@ -1,0 +1,45 @@
+"""Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
+
+import resource
+from typing import Any
+
+from recipes.database import django_database
+from shared.config import settings
+
+# As many open files as the container may have; every worker inherits it.
+hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
+
+wsgi_app = "recipes.wsgi:app"
+bind = f"0.0.0.0:{settings.port}"
+workers = settings.processes
+worker_class = "gthread"
+threads = settings.threads
+# Connections that one worker keeps open: all that the proxy may send, because the others could send none.
+worker_connections = 4000
+# The application is imported once and shared; its database connections are opened after the fork.
+preload_app = True
+# The heartbeat must not wait for a disk. https://gunicorn.org/reference/settings/#worker_tmp_dir
+worker_tmp_dir = "/dev/shm"
+# Longer than the proxy keeps an idle connection, so that it is the proxy that closes.
+keepalive = 75
+# Longer than the longest request, shorter than the container's 15 s.
+graceful_timeout = 11
+accesslog = "-" if settings.access_log else None
+loglevel = settings.logging_level
+# Nobody would use it, and the user has no home to put it in.
+control_socket_disable = True
+
+
+def on_starting(arbiter: Any) -> None:
+    if settings.processes < settings.workers:
+        arbiter.log.warning("WORKERS is %d, as DB_POOL_MAX is", settings.processes)
+
+
+def post_worker_init(_: object) -> None:
+    """Fills the pool before the first request; Django would on the first."""
+    django_database().pool.open()
+
+
+def worker_exit(_: object, __: object) -> None:
+    django_database().close_pool()

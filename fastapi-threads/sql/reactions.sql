@@ -1,0 +1,4 @@
+SELECT core_reaction.note_id, core_reaction.id, core_reaction.emoji, core_reaction.created_by_id, core_reaction.created
+FROM core_reaction
+WHERE core_reaction.note_id IN ($1::INTEGER)
+ORDER BY core_reaction.created, core_reaction.id

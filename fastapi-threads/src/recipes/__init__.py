@@ -1,0 +1,1 @@
+"""The recipes application on FastAPI with `def` handlers, SQLAlchemy's ORM and psycopg."""

@@ -1,0 +1,3 @@
+SELECT user_sessions_session.user_id
+FROM user_sessions_session
+WHERE user_sessions_session.session_key = $1::VARCHAR AND user_sessions_session.expire_date > now()

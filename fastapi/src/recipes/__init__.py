@@ -1,0 +1,1 @@
+"""The recipes application on FastAPI, SQLAlchemy's ORM and asyncpg."""
