@@ -24,12 +24,7 @@ BESIDE = {
 """Files of harness/tests/containers that start containers and measure nothing of an application, so others may run at the same
 time -> their group. The commands use one Compose project; each lab has engines of its own."""
 
-IMAGES = (
-    "test_published_images.py",
-    "test_kept_images.py",
-    "test_old_images.py",
-    "test_actionlint.py",
-)
+IMAGES = ("test_published_images.py", "test_kept_images.py", "test_old_images.py", "test_actionlint.py")
 """Files of the same folder that build and look at small images, in one group: some look at all that the engine has."""
 
 

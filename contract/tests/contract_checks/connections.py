@@ -96,8 +96,10 @@ def check_no_delay(backend: Backend) -> None:
         quick_s = [_quick(backend, data)]
         while quick_s[-1] >= DELAYED_S and len(quick_s) < 3:  # a busy machine may be slow as well
             quick_s.append(_quick(backend, data))
-        assert min(quick_s) < DELAYED_S, (
-            f"{data.splitlines()[0]!r} on a kept connection takes {min(quick_s) * 1000:.0f} ms: Nagle's algorithm waits for the"
+        # A program that is slow itself is as slow on new connections, whose first answers are acknowledged at once.
+        took_s = min(quick_s) - (_new(backend, data) if min(quick_s) >= DELAYED_S else 0)
+        assert took_s < DELAYED_S, (
+            f"{data.splitlines()[0]!r} on a kept connection takes {min(quick_s) * 1000:.0f} ms, on a new one {(min(quick_s) - took_s) * 1000:.0f}: Nagle's algorithm waits for the"
             " client's acknowledgement; set TCP_NODELAY on the connections that were accepted"
         )
 
@@ -106,6 +108,15 @@ def _quick(backend: Backend, data: bytes) -> float:
     """A quarter of requests on one connection are as quick as that, without the first: those are acknowledged at once."""
     with Wire(backend) as wire:
         return sorted([wire.ask(data).seconds for _ in range(40)][20:])[5]
+
+
+def _new(backend: Backend, data: bytes) -> float:
+    """A quarter of requests on connections of their own are as quick as that."""
+    seconds = []
+    for _ in range(8):
+        with Wire(backend) as wire:
+            seconds.append(wire.ask(data).seconds)
+    return sorted(seconds)[2]
 
 
 def check_silent_connections(backend: Backend) -> None:

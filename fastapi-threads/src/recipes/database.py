@@ -34,7 +34,7 @@ def engine_of(settings: Settings) -> Engine:
 
 
 def refuse_closed(connection: Any, *_: object) -> None:
-    """In place of `pool_pre_ping`, which would ask the server in each request: an idle one has nothing to read but its end.
+    """In place of `pool_pre_ping`, which would ask the server in each request: idle, it has only its end to read.
     https://docs.sqlalchemy.org/en/21/core/events.html#sqlalchemy.events.PoolEvents.checkout"""
     poller = poll()
     poller.register(connection.fileno(), POLLIN)

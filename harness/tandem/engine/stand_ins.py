@@ -82,13 +82,7 @@ def trial(
         trim_start_s=trims_s[0],
         trim_end_s=trims_s[1],
     )
-    return TrialSpec(
-        name=name,
-        block=block,
-        variants=[label],
-        warm_up=warm_up,
-        windows=[window],
-    )
+    return TrialSpec(name=name, block=block, variants=[label], warm_up=warm_up, windows=[window])
 
 
 def look(stand_in: StandIn, block: int, attempt: int = 1) -> TrialSpec:

@@ -91,14 +91,8 @@ def _row(
     conditions: VariantConditions, app: Application, scenarios: list[Scenario], view: View
 ) -> list[Square]:
     """Every scenario on one visit without load."""
-    variant = app.prepared.variant
-    spec = TrialSpec(
-        name=variant.label,
-        block=1,
-        variants=[variant.label],
-        warm_up=WarmUp(least_s=0, cap_s=0),
-        verify=False,
-    )
+    variant, rest = app.prepared.variant, WarmUp(least_s=0, cap_s=0)
+    spec = TrialSpec(name=variant.label, block=1, variants=[variant.label], warm_up=rest, verify=False)
     visit = Visit(ContainerFloor({variant.label: app}, view), spec, view)
     with visit.warm() as running:
         if running:

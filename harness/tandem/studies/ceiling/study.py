@@ -7,7 +7,7 @@ from tandem.engine import stand_ins
 from tandem.engine.arriving import mixed
 from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
 from tandem.engine.findings import first_rate, together
-from tandem.engine.grid import warm_up_of, windows_of
+from tandem.engine.grid import fresh_start
 from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.facts.estimate import goodput, of_variants
@@ -91,20 +91,15 @@ class Ceiling(Study[Ceilings]):
 
     def _trial(self, label: str, block: int, rate: int | None, opened: bool) -> TrialSpec:
         """rate: of the open window; None, in the outline: half of the variant's own goodput stands for it."""
-        plan, name = self.timing, f"{block}-{label}"
-        warm_up, trims_s = warm_up_of(plan), (plan.trim_start_s, plan.trim_end_s)
+        plan, spec = self.timing, fresh_start(self.timing, block, label, opened=opened)
         if label in self.stand_ins:
-            return stand_ins.trial(self.stand_ins[label], name, block, warm_up, plan.closed_s, trims_s)
-        closed, opened_at = windows_of(plan, label)
+            trims_s = plan.trim_start_s, plan.trim_end_s
+            return stand_ins.trial(
+                self.stand_ins[label], spec.name, block, spec.warm_up, plan.closed_s, trims_s
+            )
         how = {"share": EQUAL_LOAD} if rate is None else {"share": None, "rates_rps": {label: rate}}
-        equal = opened_at.model_copy(update=how)
-        return TrialSpec(
-            name=name,
-            block=block,
-            variants=[label],
-            warm_up=warm_up,
-            windows=[closed, equal] if opened else [closed],
-        )
+        windows = [spec.windows[0], *(one.model_copy(update=how) for one in spec.windows[1:])]
+        return spec.model_copy(update={"windows": windows})
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Ceilings]:
         found = of_variants(trials, self.variants, NEEDED)

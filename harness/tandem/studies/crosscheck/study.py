@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.findings import first_rate, warnings, why
-from tandem.engine.grid import warm_up_of
+from tandem.engine.grid import fresh_start
 from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
 from tandem.record.request import Request
@@ -57,14 +57,8 @@ class CrossCheck(Study[CrossChecked]):
         return self.request.variants[0].label
 
     def outline(self) -> list[list[TrialSpec]]:
-        spec = TrialSpec(
-            name=self._label,
-            block=1,
-            variants=[self._label],
-            warm_up=warm_up_of(self.timing),
-            windows=self._windows(),
-        )
-        return [[spec]]
+        spec = fresh_start(self.timing, 1, self._label)
+        return [[spec.model_copy(update={"name": self._label, "windows": self._windows()})]]
 
     def _windows(self) -> list[WindowSpec]:
         """oha first in odd pairs, vegeta first in even ones: what drifts meets both alike."""
