@@ -106,12 +106,7 @@ def working(window: Window) -> list[Resource]:
         )
         found.append(thread)
     found += [
-        Resource(
-            name=f"generator {number}",
-            tag="generator",
-            utilisation=busy(one),
-            limit=GENERATOR_BUSY,
-        )
+        Resource(name=f"generator {number}", tag="generator", utilisation=busy(one), limit=GENERATOR_BUSY)
         for number, one in enumerate(window.generators, start=1)
         if busy(one) > GENERATOR_BUSY
     ]

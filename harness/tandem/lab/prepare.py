@@ -22,6 +22,7 @@ from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
 from tandem.load.generators import GENERATORS
 from tandem.load.shares import roles
+from tandem.probes.data_changes import tables_in
 from tandem.probes.postgres import read_queries, read_texts
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.request import Build, Request, StandIn, Variant
@@ -149,6 +150,25 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
         conditions.effective_settings(implementation)
 
 
+def own_queries(catalog: Catalog, implementation: Implementation) -> dict[str, str]:
+    """The statements of a program that has its own: normalised text -> name. Raises UsageError where it leaves out one of the
+    contract's, or has a text that reads none of its tables."""
+    known, folder = (
+        read_texts(catalog.root / "contract/sql/queries"),
+        catalog.root / implementation.name / "sql",
+    )
+    for name, own in implementation.statements.items():
+        asked = catalog.pick("scenario", name, catalog.scenarios).statements
+        if left := [one for one in asked if one not in own]:
+            raise UsageError(f"{implementation.name}/bench.toml: [statements] {name} leaves out {left[0]}")
+    for file, text in read_texts(folder).items():
+        tables = tables_in([known.get(file.partition(".")[0], "")])
+        if not tables & tables_in([text]):
+            among = " or ".join(sorted(tables)) or "any table: the contract has no such statement"
+            raise UsageError(f"{implementation.name}/sql/{file}.sql does not read {among}")
+    return read_queries(folder)
+
+
 def case_of(
     conditions: VariantConditions,
     implementation: Implementation,
@@ -167,7 +187,7 @@ def case_of(
         load_address=topology["LOAD_ADDRESS"],
         proxied=topology["LOAD_ADDRESS"].startswith("proxy"),
         answers=read_answers(scenario, root / "contract", salt=conditions.salt),
-        queries=read_queries(queries) | read_queries(root / implementation.name / "sql"),
+        queries=read_queries(queries) | own_queries(conditions.catalog, implementation),
         texts=read_texts(queries),
         database_address=topology["DATABASE_ADDRESS"],
         admitted=None if admitted is None else int(admitted),

@@ -17,7 +17,7 @@ from tandem.probes.postgres import dsn
 LOCK_TIMEOUT = "1500ms"
 """Limit above PostgreSQL's deadlock_timeout, after which an autovacuum gives way."""
 SESSIONS = "user_sessions_session"
-_TABLE = re.compile(r"\b(?:from|join|into)\s+([a-z_]+)", re.IGNORECASE)
+_TABLE = re.compile(r'\b(?:from|join|into)\s+"?([a-z_]+)', re.IGNORECASE)
 _VISIBLE = (
     "(content_type_id = 1 and object_id = %(user)s or content_type_id = 20 and object_id in"
     " (select team_id from core_membership where user_id = %(user)s and is_active))"

@@ -40,12 +40,7 @@ class Toxiproxy:
         Only what comes back is delayed: each toxic overshoots by almost half a millisecond, so two would by
         twice as much. It delays a chunk of bytes, not a statement, and no TCP handshake. Raises TandemError.
         """
-        proxy = {
-            "name": _NAME,
-            "listen": f"0.0.0.0:{PROXIED_PORT}",
-            "upstream": upstream,
-            "enabled": True,
-        }
+        proxy = {"name": _NAME, "listen": f"0.0.0.0:{PROXIED_PORT}", "upstream": upstream, "enabled": True}
         toxic = {"type": "latency", "stream": "downstream", "attributes": {"latency": delay_ms}}
         try:
             self._post("/reset", None)  # no toxic stays from a run before

@@ -22,14 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tandem.errors import TandemError
-from tandem.record.result import (
-    SCHEMA_VERSION,
-    Environment,
-    RawFiles,
-    Result,
-    per_variant,
-    shared_once,
-)
+from tandem.record.result import SCHEMA_VERSION, Environment, RawFiles, Result, per_variant, shared_once
 from tandem.record.store import PACKED, RESULT, TRIALS, explained, in_lines, write_atomically
 from tandem.record.trial import Trial
 

@@ -1,10 +1,13 @@
 """tandem.lab.prepare and provenance: a variant made ready, what a host can hold, and what is kept of all that."""
 
+import shutil
 import subprocess
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import psycopg
 import pytest
@@ -22,6 +25,7 @@ from tandem.lab.prepare import (
     RESERVED_THREADS,
     Limits,
     check,
+    own_queries,
     prepare,
     read_limits,
     refuse_on_any,
@@ -127,6 +131,31 @@ def test_a_program_may_send_statements_of_its_own(
     contracts = prepare(real, asked(other := variant(), scenario=scenario), other, tmp_path).case
     assert len(contracts.expected.statements) == (8 if count else 0)
     assert "SQL" not in contracts.shown_settings
+
+
+@pytest.mark.parametrize(
+    ("statements", "file", "text", "told"),
+    [
+        ({"recipe": ["session", "recipe_by_id"]}, "", "", r"\[statements\] recipe leaves out ingredients"),
+        ({"recipies": []}, "", "", "recipes"),
+        ({}, "steps", "select 1", r"sql/steps\.sql does not read core_step"),
+        ({}, "steps.short", "select 1 from core_note", r"sql/steps\.short\.sql does not read core_step"),
+        ({}, "other", "select 1 from core_note", "the contract has no such statement"),
+        ({}, "reactions", "select 1 from core_reaction where note_id in ($1)", ""),
+    ],
+)
+def test_own_statements_do_the_same_work(
+    real: Catalog, tmp_path: Path, statements: dict[str, list[str]], file: str, text: str, told: str
+) -> None:
+    """Who declares fewer would be held to fewer."""
+    shutil.copytree(real.root / "contract/sql", tmp_path / "contract/sql")
+    (folder := tmp_path / "orm/sql").mkdir(parents=True)
+    if file:
+        (folder / f"{file}.sql").write_text(text)
+    catalog = Mock(root=tmp_path, scenarios=real.scenarios, pick=real.pick)
+    one = real.implementations["go"].model_copy(update={"name": "orm", "statements": statements})
+    with pytest.raises(UsageError, match=told) if told else nullcontext():
+        assert own_queries(catalog, one)
 
 
 @pytest.mark.parametrize(("of", "told"), [(variant(db_rtt_ms=0), "0"), (variant(), "15")])

@@ -39,14 +39,7 @@ from tandem.record.store import file_name
 from tandem.record.trial import Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.studies.compare import detecting
 from tandem.studies.compare import report as tables
-from tandem.studies.compare.conclusions import (
-    METRICS,
-    Compared,
-    against,
-    conclude,
-    decided,
-    with_itself,
-)
+from tandem.studies.compare.conclusions import METRICS, Compared, against, conclude, decided, with_itself
 from tandem.studies.compare.detecting import Aim, CompareOptions, Pair
 
 LOOK_S = 2
