@@ -112,10 +112,7 @@ def in_time(rate_rps: int, seconds: int, from_s: float, to_s: float, response_s:
     """The fields of an open window that follow from when each answer came, where all took as long."""
     due = np.arange(rate_rps * seconds) / rate_rps
     responses = answered(due, np.full(len(due), response_s))
-    return {
-        "growth": growth(responses, from_s, to_s),
-        "responses_per_second": by_second(responses, seconds),
-    }
+    return {"growth": growth(responses, from_s, to_s), "responses_per_second": by_second(responses, seconds)}
 
 
 VOID = [finding("void", "steal", "the hypervisor took 20 %")]

@@ -54,9 +54,6 @@ def session(
         placement=PLACEMENT,
         plan="session",
         blocks=6,
-        programs={
-            "falcon-async": program("falcon-async"),
-            "falcon-sync": program("falcon-sync"),
-        },
+        programs={"falcon-async": program("falcon-async"), "falcon-sync": program("falcon-sync")},
         contrasts=[contrast(ratio)],
     ).model_copy(update=changed)

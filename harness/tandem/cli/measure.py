@@ -103,12 +103,7 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
         place = FileIoLab if measures_itself(study.variants) else Laboratory
         first = next((spec.variants for block in study.outline() for spec in block), [])
         work = Work(
-            study.request,
-            variants,
-            journal.folder,
-            generators=needed(study),
-            first=first,
-            held=held(study),
+            study.request, variants, journal.folder, generators=needed(study), first=first, held=held(study)
         )
         found: TrialLab = place(catalog, RESULTS, view, work)
         return found

@@ -52,8 +52,7 @@ def advise_(
     rate: Annotated[float | None, typer.Option(help="Requests per second to serve.")] = None,
     cores: Annotated[int | None, typer.Option(min=1, help="CPU cores for the application.")] = None,
     pool: Annotated[
-        int | None,
-        typer.Option(min=0, help="Database connections that it may open. 0: it uses no database."),
+        int | None, typer.Option(min=0, help="Database connections that it may open. 0: it uses no database.")
     ] = None,
     language: Annotated[str, typer.Option(help="Language whose records the answer uses.")] = "python",
     as_json: Json = False,

@@ -65,12 +65,7 @@ def wanted(study: Study[Any]) -> list[Variant]:
 
 
 def trial(
-    stand_in: StandIn,
-    name: str,
-    block: int,
-    warm_up: WarmUp,
-    seconds: int,
-    trims_s: tuple[float, float],
+    stand_in: StandIn, name: str, block: int, warm_up: WarmUp, seconds: int, trims_s: tuple[float, float]
 ) -> TrialSpec:
     """A fresh start of a stand-in with one closed window. seconds: of the window; trims_s: at its start and end."""
     label = variant(stand_in).label

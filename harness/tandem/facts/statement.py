@@ -277,6 +277,31 @@ class Known(Part):
         return "the next machine" if self.any_machine else "the next session on such a machine"
 
 
+class StatedAnswer(Part):
+    """What is known of a main statement."""
+
+    name: str
+    address: str
+    """Of its picture, from the folder of this file."""
+    sentence: str
+    conditions: str
+    metric: str
+    of: str
+    to: str
+    versions: tuple[int, int]
+    """Of the two programs' work; `known.earlier` says whether one has another today."""
+    finding: bool
+    """Whether it may be quoted without saying how little it rests on."""
+    known: Known
+
+
+class StatedAnswers(Part):
+    """The file answers.json of a site: the main statements that have sessions."""
+
+    schema_version: Literal[1] = 1
+    answers: list[StatedAnswer]
+
+
 def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
     """The draws of a statement in order of time; those that were made the other way round are turned."""
     found, other = [], key.turned

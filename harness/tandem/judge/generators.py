@@ -23,11 +23,7 @@ SLOW, SLOW_ERRORS = 0.20, 3
 
 
 def share(
-    one: Share,
-    late_s: float | None,
-    left: tuple[Rows, Report] | str,
-    trim_start_s: float,
-    trim_end_s: float,
+    one: Share, late_s: float | None, left: tuple[Rows, Report] | str, trim_start_s: float, trim_end_s: float
 ) -> GeneratorShare:
     """A generator's share of the load, by its own rows. late_s: when it began, since it had to. left: what it
     left, or why that is missing."""

@@ -269,10 +269,7 @@ def _answers(
         answer_ms_min=float(right_s.min()) * 1e3 if len(right_s) else None,
         answer_ms_max=float(counted_s.max()) * 1e3 if len(counted_s) else None,
         implied_rows=implied_rows(
-            by_length,
-            asked.keys,
-            database.rows_of if database else {},
-            probed.asked - len(probed.refused),
+            by_length, asked.keys, database.rows_of if database else {}, probed.asked - len(probed.refused)
         ),
         choice_p=choice_p(by_length, asked.keys) if asked.chosen else None,
     )

@@ -81,11 +81,7 @@ def read_rows(file: Path) -> Rows:
     due = np.where(np.isnan(paced), start, paced)
     order = np.argsort(due, kind="stable")
     return Rows(
-        start[order],
-        paced[order],
-        end[order],
-        status[order].astype(np.int64),
-        length[order].astype(np.int64),
+        start[order], paced[order], end[order], status[order].astype(np.int64), length[order].astype(np.int64)
     )
 
 

@@ -163,6 +163,9 @@ def build(
     stated = statements.section(sessions, read_statements(root), catalog)
     values = first.values(stated, claims, broken)
     site.write("index.html", "index.html", first.data, **values)
+    (out / "answers.json").write_text(stated.answers.model_dump_json(indent=1) + "\n")
+    for one in stated.answers.answers:
+        site.write(f"badges/{one.name}.svg", "badge.svg", texts=statements.badge(one))
     site.write_documents()
     site.give()
     return Built(first.shown, first.older, broken)
@@ -205,6 +208,6 @@ def prepare(out: Path) -> None:
     there = {path.name for path in out.iterdir()} if out.exists() else set()
     if there - alone and "index.html" not in there:
         raise TandemError(f"{out} is not empty and holds no site: give another folder with --out")
-    for part in ("runs", documents.FOLDER):
+    for part in ("runs", "badges", documents.FOLDER):
         shutil.rmtree(out / part, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionRecord
@@ -10,6 +11,8 @@ from tandem.facts.statement import (
     Key,
     Known,
     Side,
+    StatedAnswer,
+    StatedAnswers,
     Statements,
     defaults_now,
     every_statement,
@@ -35,6 +38,7 @@ class StatementsSection:
     """Rows of FURTHER."""
     conditions: dict[str, str]
     """Id of a picture -> under what its sessions were made."""
+    answers: StatedAnswers
 
     @property
     def figures(self) -> list[AddedFigure]:
@@ -51,7 +55,7 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
     """sessions: all, in order of time."""
     cpus, taken = cpu_names(sessions), set[Key]()
     main: dict[str, AddedFigure | None] = {}
-    conditions = {}
+    conditions, answers = {}, list[StatedAnswer]()
     for one in statements.statement:
         key = key_now(statements, catalog, one.metric, one.of, one.to)
         taken |= {key, key.turned}
@@ -61,10 +65,28 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
         main[title] = None
         if together is None:
             continue
-        name, spec = f"statement-{one.name}", forest(rows(found, cpus), together)
-        main[title] = AddedFigure(name, title, _sentence(key, together), "reference/sessions", spec)
+        name, spec, sentence = (
+            f"statement-{one.name}",
+            forest(rows(found, cpus), together),
+            _sentence(key, together),
+        )
+        main[title] = AddedFigure(name, title, sentence, "reference/sessions", spec)
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
-    return StatementsSection(main, _further(sessions, taken, catalog), conditions)
+        made = found[-1].key
+        told: dict[str, Any] = one.model_dump(include={"name", "metric", "of", "to"})
+        told |= {"sentence": sentence, "conditions": conditions[name], "finding": together.finding}
+        versions, address = (made.of.version, made.to.version), f"index.html#figure-{name}"
+        answers.append(StatedAnswer(address=address, versions=versions, known=together, **told))
+    return StatementsSection(
+        main, _further(sessions, taken, catalog), conditions, StatedAnswers(answers=answers)
+    )
+
+
+def badge(one: StatedAnswer) -> tuple[str, str]:
+    """What a statement is of, and its figure with its basis."""
+    expected = f" ({expected_range(one.known)})" if one.known.finding else ""
+    of = f"{metric_told(one.metric)}, {one.of} by {one.to}"
+    return of, f"{times(one.known.ratio)}{expected}, {basis_told(one.known)}"
 
 
 def _title(key: Key, catalog: Catalog) -> str:
@@ -108,14 +130,6 @@ def _further(sessions: Sequence[SessionRecord], taken: set[Key], catalog: Catalo
     for key, found in every_statement(sessions).items():
         together = None if key in taken else known(found)
         if together is not None and together.sessions >= FURTHER_LEAST:
-            expected = expected_range(together)
-            out.append(
-                (
-                    _title(key, catalog),
-                    _conditions(key),
-                    times(together.ratio),
-                    expected,
-                    basis_told(together),
-                )
-            )
+            figures = times(together.ratio), expected_range(together), basis_told(together)
+            out.append((_title(key, catalog), _conditions(key), *figures))
     return sorted(out)

@@ -65,10 +65,7 @@ def burning(*arguments: object) -> Iterator[Burner]:
     docker = DockerClient()
     source = Path(burner.__file__).read_text()
     container = docker.run(
-        IMAGE,
-        ["python3", "-c", source, *map(str, arguments)],
-        detach=True,
-        labels={"dev.tandem": "stack"},
+        IMAGE, ["python3", "-c", source, *map(str, arguments)], detach=True, labels={"dev.tandem": "stack"}
     )
     assert isinstance(container, Container)
     try:

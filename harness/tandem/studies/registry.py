@@ -21,6 +21,7 @@ from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord
+from tandem.facts.statement import StatedAnswers
 from tandem.record.packed import unpack
 from tandem.record.request import Request
 from tandem.record.result import SCHEMA_VERSION, Result
@@ -116,13 +117,13 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study, a trial and a session. What results have in
+    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study, a trial, a session and answers. What results have in
     common is described once, under `$defs`."""
     named: dict[type[BaseModel], list[str]] = {}  # two studies may conclude the same kind of thing
     for name, kind in STUDIES.items():
         named.setdefault(Result[kind.kind], []).append(name)  # type: ignore[name-defined]
     of: Literal["serialization"] = "serialization"
-    every: list[type[BaseModel]] = [*named, Trial, SessionRecord]
+    every: list[type[BaseModel]] = [*named, Trial, SessionRecord, StatedAnswers]
     references, definitions = models_json_schema([(model, of) for model in every])
     for model, names in named.items():
         definition = definitions["$defs"][_key(references[model, of])]
@@ -132,6 +133,7 @@ def json_schema() -> dict[str, Any]:
     titles: dict[type[BaseModel], str] = {
         Trial: "a file of trials/, a line of trials.jsonl.xz",
         SessionRecord: "a file of results/sessions/",
+        StatedAnswers: "answers.json of a page",
     }
     for written, title in titles.items():
         definitions["$defs"][_key(references[written, of])]["title"] = title

@@ -12,14 +12,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(900)]
 def test_ceilings_and_shares(results: Path) -> None:
     names = ["rust-async", "contract/broken"]
     status, found, said = tandem(
-        "ceiling",
-        *names,
-        "--plan",
-        ONE_TRIAL,
-        "--scenario",
-        "recipe",
-        results=results,
-        FAULT="wrong-body",
+        "ceiling", *names, "--plan", ONE_TRIAL, "--scenario", "recipe", results=results, FAULT="wrong-body"
     )
     assert status == 1, said
     assert found["verdict"] == "invalid", "one of them gives wrong answers"

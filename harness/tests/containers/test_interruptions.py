@@ -121,8 +121,7 @@ def test_a_client_killed_without_warning_leaves_nothing() -> None:
 
 def test_an_image_that_does_not_build(results: Path) -> None:
     done = run(
-        *(*TANDEM, "bench", "harness/tests/unbuildable", "--plan", "smoke"),
-        TANDEM_RESULTS=str(results),
+        *(*TANDEM, "bench", "harness/tests/unbuildable", "--plan", "smoke"), TANDEM_RESULTS=str(results)
     )
     assert done.returncode == 1
     assert "the image of app (harness/tests/unbuildable) does not build" in words(done.stderr)

@@ -70,18 +70,7 @@ def publish(root: Path, registry: str, dockerfile: str, name: str, said: str | N
     content = images.content(root, dockerfile)
     place = f"{registry}/{name}:{content}"
     labels = ("--label", "dev.tandem.built=test", "--label", f"{images.CONTENT}={said or content}")
-    docker(
-        "buildx",
-        "build",
-        "--quiet",
-        "--load",
-        *labels,
-        "--tag",
-        place,
-        "--file",
-        root / dockerfile,
-        root,
-    )
+    docker("buildx", "build", "--quiet", "--load", *labels, "--tag", place, "--file", root / dockerfile, root)
     docker("push", "--quiet", place)
     docker("image", "rm", place)
     return content

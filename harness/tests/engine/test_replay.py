@@ -170,10 +170,7 @@ def test_one_value_per_trial_however_many_windows() -> None:
     made = made_trial(trial_spec("1-pair", "a", "b", windows=[*specs, both]), closed=None, open=None)
     rates = (900.0, 1100.0)
     made.windows = [
-        WindowRecord(
-            spec=spec,
-            windows={"a": good_window(goodput_rps=rate, app_memory_peak_bytes=int(rate))},
-        )
+        WindowRecord(spec=spec, windows={"a": good_window(goodput_rps=rate, app_memory_peak_bytes=int(rate))})
         for spec, rate in zip(specs, rates, strict=True)
     ]
     crowd = dict.fromkeys(("a", "b"), good_window(goodput_rps=5.0))

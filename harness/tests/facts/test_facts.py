@@ -220,11 +220,7 @@ def test_each_class_of_a_mix_stands_at_its_own_coordinate() -> None:
     opened = good_window("open", classes=classes, response_time_hdr=classes[0].response_time_hdr)
     made = made_trial(spec, closed=good_window("closed", classes=classes), open=opened)
     found = Conclusions(estimates=estimates([made], [Variant(label="a", implementation="a")]))
-    places: dict[str, Coordinates] = {
-        "all": {},
-        "light": {"class": "light"},
-        "heavy": {"class": "heavy"},
-    }
+    places: dict[str, Coordinates] = {"all": {}, "light": {"class": "light"}, "heavy": {"class": "heavy"}}
     told = {
         name: found.estimate_of("response_time_p99_ms", Position("a", coordinates))
         for name, coordinates in places.items()

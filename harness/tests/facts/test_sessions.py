@@ -174,12 +174,7 @@ def test_an_old_record_adds_no_cpu_model() -> None:
         {"placement": "four-cores"},
         {"db_rtt_ms": 5},
         {"arrivals": "Poisson arrivals"},
-        {
-            "programs": {
-                **session().programs,
-                "falcon-async": program("falcon-async", version=99),
-            }
-        },
+        {"programs": {**session().programs, "falcon-async": program("falcon-async", version=99)}},
         {
             "programs": {
                 **session().programs,
@@ -290,10 +285,7 @@ def test_a_contrast_the_other_way_round_is_turned() -> None:
 # ---- what they say together ----
 
 
-@given(
-    st.lists(st.floats(0.2, 5.0), min_size=2, max_size=8),
-    st.floats(0.1, 10.0),
-)
+@given(st.lists(st.floats(0.2, 5.0), min_size=2, max_size=8), st.floats(0.1, 10.0))
 def test_a_factor_on_all_sessions_is_a_factor_on_all_figures(ratios: list[float], factor: float) -> None:
     def together(times: float) -> Any:
         made = [session(n, XEON if n % 2 else MILAN, ratio * times) for n, ratio in enumerate(ratios)]

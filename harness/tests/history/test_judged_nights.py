@@ -21,15 +21,7 @@ from tandem.analysis.change import LEARNED, family_limit
 from tandem.errors import TandemError
 from tandem.history import files
 from tandem.history.judged import JudgedSeries, crept, doubted, events, judge, series_of, shared_limit, steps
-from tandem.history.night import (
-    EventAnswer,
-    Frozen,
-    FrozenStack,
-    Line,
-    Night,
-    Program,
-    StackImage,
-)
+from tandem.history.night import EventAnswer, Frozen, FrozenStack, Line, Night, Program, StackImage
 
 CHANGED = 60
 
@@ -188,10 +180,7 @@ def under(every: list[Night], since: int = CHANGED, **changes: object) -> list[N
         ({"kernel": "6.2"}, "kernel 6.1 -> 6.2"),
         ({"microcode": "0x2"}, "microcode 0x1 -> 0x2"),
         ({"stack": {"db": StackImage(tag="d2", content="s")}}, "stack's db d1 -> d2"),
-        (
-            {"frozen_images": {"node": Program(tag="f2", commit="f" * 40)}},
-            "frozen image of f f1 -> f2",
-        ),
+        ({"frozen_images": {"node": Program(tag="f2", commit="f" * 40)}}, "frozen image of f f1 -> f2"),
     ],
 )
 def test_what_came_under_the_programs_is_an_event_and_no_new_series(

@@ -20,12 +20,7 @@ from harness_places import ROOT
 from tandem.hosts import HERE, Here, Host
 from tandem.hosts.beside import LocalMeter, can_be_realtime
 from tandem.hosts.cgroup import TICKS_PER_S
-from tandem.hosts.description import (
-    count_established,
-    kernel_parameters,
-    parse_swapped,
-    parse_tcp,
-)
+from tandem.hosts.description import count_established, kernel_parameters, parse_swapped, parse_tcp
 from tandem.hosts.host import HostCpu, Machines
 from tandem.lab.readiness import settle
 

@@ -8,13 +8,7 @@ import pytest
 from harness_samples import EXPECTED, REQUESTS, codes, good_window, host, proxy, role, there
 
 from tandem.hosts.host import Oversleep
-from tandem.judge.disturbance import (
-    GATES,
-    cannot_judge,
-    cost_us_per_request,
-    hiccup,
-    host_speed,
-)
+from tandem.judge.disturbance import GATES, cannot_judge, cost_us_per_request, hiccup, host_speed
 from tandem.judge.judge import gates, utilisation_bound, verdict
 from tandem.judge.windows import since_closed
 from tandem.record.host import Hiccup, PerSecond

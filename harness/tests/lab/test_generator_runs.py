@@ -95,11 +95,7 @@ def brought(
     """All rows, and what each generator left."""
     left: dict[str, tuple[Rows, Report] | str] = {}
     rows = collected(
-        folder,
-        cast(Generator, Told()),
-        found,
-        lambda part, its: left.update({part.share.role: its}),
-        *zero,
+        folder, cast(Generator, Told()), found, lambda part, its: left.update({part.share.role: its}), *zero
     )
     return rows, left
 

@@ -274,8 +274,7 @@ class Engine:
 
     def stack(self, *_: Any) -> Any:
         return SimpleNamespace(
-            image_name=lambda role: f"tandem/{role}",
-            image=lambda role: self.images[f"tandem/{role}"],
+            image_name=lambda role: f"tandem/{role}", image=lambda role: self.images[f"tandem/{role}"]
         )
 
     def side_by_side(self, jobs: dict[str, Any], note: Any) -> None:

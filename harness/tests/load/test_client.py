@@ -24,10 +24,7 @@ from tandem.probes.exchanges import read_packets
 from tandem.probes.sampler import Wrong
 
 
-@pytest.mark.parametrize(
-    ("answer_s", "asked"),
-    [(0.01, 10), (0.15, 10), (0.31, 6), (0.65, 4), (4.0, 4)],
-)
+@pytest.mark.parametrize(("answer_s", "asked"), [(0.01, 10), (0.15, 10), (0.31, 6), (0.65, 4), (4.0, 4)])
 def test_slow_answers_are_fewer(
     real: Catalog, monkeypatch: pytest.MonkeyPatch, answer_s: float, asked: int
 ) -> None:

@@ -5,6 +5,7 @@ import math
 import re
 from html import unescape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import altair
 import pytest
@@ -14,13 +15,8 @@ from harness_sessions import MILAN, XEON, session
 
 from tandem.analysis.change import LEARNED, LIMIT
 from tandem.catalog.catalog import Catalog
-from tandem.facts.session import (
-    SessionControl,
-    SessionRecord,
-    append,
-    read_sessions,
-)
-from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
+from tandem.facts.session import SessionControl, SessionRecord, append, read_sessions
+from tandem.facts.statement import Draw, Known, StatedAnswers, draws, key_now, known, read_statements
 from tandem.history.night import Program
 from tandem.page import nights, plots, site, statements
 from tandem.report.forest import HUES, SHAPES, cpu_names, domain, forest, rows, small_multiples
@@ -145,6 +141,22 @@ def test_what_is_no_finding_says_so(made: list[SessionRecord], basis: str) -> No
     assert figure.says.endswith(basis)
 
 
+def test_an_answer_can_be_cited(tmp_path: Path) -> None:
+    [one] = statements.section(MADE, ASKED, CATALOG).answers.answers
+    assert (one.name, one.finding, one.known.sessions) == ("falcon-app", True, 5)
+    assert one.sentence.startswith(
+        "The application's CPU per request of falcon-async is × 1.36 that of falcon-sync"
+    )
+    of, figure = statements.badge(one)
+    assert of == "the application's CPU per request, falcon-async by falcon-sync"
+    assert re.fullmatch(
+        r"× 1\.36 \(\d\.\d\d to \d\.\d\d\), 5 sessions, 2 CPU models, 1 with a failed control", figure
+    )
+    [early] = statements.section(MADE[:1], ASKED, CATALOG).answers.answers
+    assert statements.badge(early)[1].endswith(": no finding")
+    assert not early.finding
+
+
 def test_further_statements_need_two_sessions() -> None:
     further = [session(number, scenario="index", ratio=1.6) for number in (6, 7)]
     assert statements.section([*MADE, further[0]], ASKED, CATALOG).further == []
@@ -169,6 +181,10 @@ def test_the_first_page_has_the_statements_right_after_the_answers(
     assert "Figures as a table" in section
     assert "no session yet. <code>just session</code>" in section
     assert '"statement-falcon-app":{' in page
+    [told] = StatedAnswers.model_validate_json((tmp_path / "site/answers.json").read_text()).answers
+    assert f'id="{told.address.partition("#")[2]}"' in page
+    badge = ElementTree.fromstring((tmp_path / f"site/badges/{told.name}.svg").read_text())
+    assert "× 1.36" in "".join(badge.itertext())
     assert "20260101T000000Z-broken.json" in page
 
 

@@ -25,14 +25,7 @@ from tandem.judge.on_wire import LONG_S, needed
 from tandem.probes.captures import Bursts
 from tandem.probes.comparing import ComparedAnswers, Comparison
 from tandem.probes.exchanges import Packet, exchanges, read_packets
-from tandem.probes.tap import (
-    MEMORY_BYTES,
-    SNAP_BYTES,
-    Tapped,
-    WireTap,
-    bodies_bytes,
-    bursts_of,
-)
+from tandem.probes.tap import MEMORY_BYTES, SNAP_BYTES, Tapped, WireTap, bodies_bytes, bursts_of
 from tandem.record.window import Tap
 
 PACKETS_OF_AN_ANSWER = 3

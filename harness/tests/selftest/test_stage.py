@@ -188,10 +188,7 @@ def test_a_control_port_that_does_not_answer_is_told(
 
     monkeypatch.setattr(httpx, "get", get)
     one = running(floor)
-    with (
-        pytest.raises(TandemError, match=r"did not execute arm\?kind=spin: refused"),
-        whole(one.visit),
-    ):
+    with pytest.raises(TandemError, match=r"did not execute arm\?kind=spin: refused"), whole(one.visit):
         one.window("closed", 3, "kind=spin")
 
 

@@ -76,8 +76,7 @@ def compare(
         ),
     ] = None,
     budget: Annotated[
-        str | None,
-        typer.Option(help="Time for all blocks, such as 45m. Default with --detect: 2h."),
+        str | None, typer.Option(help="Time for all blocks, such as 45m. Default with --detect: 2h.")
     ] = None,
 ) -> None:
     """Say which variant is better and by how much, in blocks of fresh starts: loaded in turn in short slices, and each at equal rates.

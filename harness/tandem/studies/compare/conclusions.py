@@ -327,10 +327,7 @@ def conclude(
         variants=_seen(labels, trials, told, baselines, in_turns or {}),
         control=control,
     )
-    made = [
-        *_to_reference(compared, good, labels[1:], look, different),
-        *_of_pairs(compared, good, pairs),
-    ]
+    made = [*_to_reference(compared, good, labels[1:], look, different), *_of_pairs(compared, good, pairs)]
     kept: dict[bool, list[Contrast]] = {True: [], False: []}
     for one in made:
         if one.of not in wrong and one.to not in wrong:
@@ -381,11 +378,7 @@ def _seen(
 
 
 def _to_reference(
-    compared: Compared,
-    good: Good,
-    labels: Sequence[str],
-    look: PlannedLook,
-    different: Mapping[str, str],
+    compared: Compared, good: Good, labels: Sequence[str], look: PlannedLook, different: Mapping[str, str]
 ) -> list[Contrast]:
     """Each variant by the reference. A metric in which the reference differs from itself gets a wider interval instead of a place in
     its family."""

@@ -110,10 +110,7 @@ COLUMNS = {
         if at(name, share) in METRICS
     },
     **{name: (metric(name).title, metric(name).unit) for name in (GOODPUT, DUET)},
-    SATURATED: (
-        "app CPU, all at once at one rate, four fifths of their joint limit",
-        metric(SATURATED).unit,
-    ),
+    SATURATED: ("app CPU, all at once at one rate, four fifths of their joint limit", metric(SATURATED).unit),
 }
 ALWAYS = (GOODPUT, APP)
 TOGETHER = (TOTAL, APP, P99)

@@ -103,10 +103,7 @@ def creep_text(one: Creep) -> str:
 def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
     """The report of an answered alarm: both images, both commits, the interval and what repeats it."""
     key = answer.series
-    lines = [
-        f"{_name(key)}: {answer.word}",
-        f"  since {answer.since}, seen at {answer.raised}",
-    ]
+    lines = [f"{_name(key)}: {answer.word}", f"  since {answer.since}, seen at {answer.raised}"]
     if answer.ratio is not None and answer.ratio.ratio is not None:
         low, high = answer.ratio.interval or (math.nan, math.nan)
         p = answer.ratio.p_alone

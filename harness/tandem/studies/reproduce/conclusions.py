@@ -256,11 +256,7 @@ def claims_found(
     for claim, (says, found), p in zip(claims, measured, adjusted(measured), strict=True):
         published, word = published_ratio(experiment, claim), verdict(says, found, p)
         told = ClaimFound(
-            of=claim.of,
-            to=claim.to,
-            says=says,
-            host=claim.host,
-            size=size(says, word, published, found),
+            of=claim.of, to=claim.to, says=says, host=claim.host, size=size(says, word, published, found)
         )
         of, to = rows[claim.of].described, rows[claim.to].described
         alike = of.coordinates == to.coordinates

@@ -78,8 +78,7 @@ def fit(values: Sequence[int], rates_rps: Sequence[float], errors_rps: Sequence[
     for name, value, most in (("sigma", sigma, SIGMA_MOST), ("kappa", kappa, KAPPA_MOST)):
         if not AT_BOUND < value < most * (1 - AT_BOUND):
             return Usl(
-                r2=r2,
-                reason=f"{name} is {value:.3g}, at its bound: the points do not show its effect",
+                r2=r2, reason=f"{name} is {value:.3g}, at its bound: the points do not show its effect"
             )
     for name, value, own in zip(
         ("lambda", "sigma", "kappa"), found, np.sqrt(np.diag(covariance)), strict=True

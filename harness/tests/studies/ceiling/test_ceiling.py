@@ -165,9 +165,7 @@ def test_the_lowest_ceiling_is_the_nearest(real: Catalog) -> None:
 
 def test_a_share_is_taken_within_the_round(real: Catalog) -> None:
     found = concluded(real)
-    assert means(found, CEILING_SHARE) == {
-        "rust-async": pytest.approx(100 * (900 / 1000 + 960 / 1200) / 2),
-    }
+    assert means(found, CEILING_SHARE) == {"rust-async": pytest.approx(100 * (900 / 1000 + 960 / 1200) / 2)}
     assert means(found, GOODPUT)["rust-async"] == 930.0
 
 

@@ -376,10 +376,7 @@ def test_a_session_is_appended_and_told(
 
 
 def test_a_void_session_is_kept_but_not_appended(
-    here: Path,
-    compared: Run,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    here: Path, compared: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def make(kind: type, made: Any, resume: bool, as_json: bool) -> Any:
         result, trials = compared({})
@@ -416,10 +413,7 @@ def _with(statements: Statements, last: Any) -> Statements:
 
 
 def test_a_report_is_printed_whatever_happens_to_its_closing_lines(
-    compared: Run,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    compared: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result, trials = compared({})
     monkeypatch.setattr(measure, "make", lambda *of: (result, FakeJournal(tmp_path, trials)))

@@ -10,16 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from harness_engine import text
-from harness_experiments import (
-    FAST,
-    OURS,
-    SLOW,
-    estimates_of,
-    experiment,
-    made,
-    reproduction,
-    trials,
-)
+from harness_experiments import FAST, OURS, SLOW, estimates_of, experiment, made, reproduction, trials
 from harness_samples import PROPERTY, TOOL_RESULT, good_window, quiet_roles, role
 from hypothesis import given
 from hypothesis import strategies as st

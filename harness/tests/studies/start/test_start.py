@@ -40,9 +40,7 @@ def made(study: Starting, rates: dict[str, list[int]], first_s: dict[str, float]
 def concluded(catalog: Catalog) -> tuple[Starting, Concluded[Started]]:
     study = starting(catalog, "rust-async", "python-sync")
     trials = made(
-        study,
-        {"rust-async": [1000] * 12, "python-sync": WARMS_UP},
-        {"rust-async": 0.2, "python-sync": 1.2},
+        study, {"rust-async": [1000] * 12, "python-sync": WARMS_UP}, {"rust-async": 0.2, "python-sync": 1.2}
     )
     return study, study.conclude(trials, Baselines())
 
