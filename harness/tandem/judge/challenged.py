@@ -18,9 +18,9 @@ from tandem.record.trial import Challenge
 from tandem.record.window import Finding
 
 NEW_BY_KNOWN_MOST = 1.5
-HONEST_MOST, CONFIDENCE, LOADS_LEAST = 1.10, 0.98, 3
-"""CPU time of an answer about rows that changed, by that about known ones: a program is accused only where the interval of
-this confidence over so many loads lies beyond the first. Hosts move for seconds, so the loads are what varies."""
+HONEST_AT_ONCE, HONEST_MOST, CONFIDENCE, LOADS_LEAST = 1.03, 1.10, 0.98, 3
+"""The first is enough after one load. CPU time of an answer about rows that changed, by that about known ones: a program is accused only where the interval of
+this confidence over so many loads lies beyond the second. Hosts move for seconds, so the loads are what varies."""
 DECIDED = (401, 404)
 """Statuses that say something of the data, beside the scenario's own."""
 
@@ -113,15 +113,16 @@ class CostRatio:
     ratio: float
     low: float | None
     """Lower end of its interval; None: too few loads."""
+    loads: int
 
     @classmethod
     def of(cls, each: Sequence[float]) -> "CostRatio":
         """each: the ratio of each load. Student's interval, on logarithms."""
         ln = np.log(each)
         if len(ln) < LOADS_LEAST:
-            return cls(float(np.exp(ln.mean())), None)
+            return cls(float(np.exp(ln.mean())), None, len(ln))
         low = stats.ttest_1samp(ln, 0).confidence_interval(CONFIDENCE).low
-        return cls(float(np.exp(ln.mean())), float(np.exp(low)))
+        return cls(float(np.exp(ln.mean())), float(np.exp(low)), len(ln))
 
     @property
     def remembers(self) -> bool:
@@ -129,15 +130,19 @@ class CostRatio:
 
     @property
     def honest(self) -> bool:
-        return self.ratio <= HONEST_MOST
+        return self.ratio <= (HONEST_MOST if self.loads > 1 else HONEST_AT_ONCE)
 
 
 def rows_remembered(cost: CostRatio) -> list[Finding]:
     """Does an answer cost more when the rows that it shows have changed since the load?"""
-    if not cost.remembers:
+    if cost.honest:
         return []
-    text = f"an answer takes {cost.ratio:.2f} times the CPU time once the rows that it shows keep changing, at least {cost.low:.2f}"
-    return [Finding.of("rows-remembered", "invalid", text)]
+    text = f"an answer takes {cost.ratio:.2f} times the CPU time once the rows that it shows keep changing"
+    if cost.remembers:
+        return [Finding.of("rows-remembered", "invalid", f"{text}, at least {cost.low:.2f}")]
+    return [
+        Finding.of("not-challenged", "warning", f"{text}, but {cost.loads} loads scatter too much to tell")
+    ]
 
 
 def unseen(stale: Sequence[str], compared: int) -> list[Finding]:

@@ -60,7 +60,7 @@ SILENT = 200
 SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 """Clients that send bodies, and how often a difference has to show. A cost is no less than that."""
 
-CHANGING_S, CHANGING_TRIES = 3, 6
+CHANGING_S, CHANGING_TRIES = 3, 10
 """Length of the load in which rows begin to change, and how often it is made at most."""
 AFTER_CHANGES = Look(24, 3, 0.5)
 OPENING_S, READ_S = 0.5, 0.02

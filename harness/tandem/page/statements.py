@@ -65,11 +65,8 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
         main[title] = None
         if together is None:
             continue
-        name, spec, sentence = (
-            f"statement-{one.name}",
-            forest(rows(found, cpus), together),
-            _sentence(key, together),
-        )
+        name, sentence = f"statement-{one.name}", _sentence(key, together)
+        spec = forest(rows(found, cpus), together)
         main[title] = AddedFigure(name, title, sentence, "reference/sessions", spec)
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
         made = found[-1].key
