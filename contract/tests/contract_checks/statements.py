@@ -75,8 +75,8 @@ def _run(backend: Backend, paths: list[str], key: str | None) -> tuple[list[Answ
 
 
 def sent(backend: Backend, scenario: str, due: list[str], refused: str = "") -> list[str]:
-    """What a request sends. due: by the contract; an implementation may have statements of its own. refused: the last one of a
-    request that is refused."""
+    """What a request sends. due: by the contract; an implementation may have statements of its own. refused: of these, the last
+    one that a refused request sends."""
     own = backend.implementation.statements.get(scenario)
     if own is None or not refused:
         return own or due

@@ -153,10 +153,8 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
 def own_queries(catalog: Catalog, implementation: Implementation) -> dict[str, str]:
     """The statements of a program that has its own: normalised text -> name. Raises UsageError where it leaves out one of the
     contract's, or has a text that reads none of its tables."""
-    known, folder = (
-        read_texts(catalog.root / "contract/sql/queries"),
-        catalog.root / implementation.name / "sql",
-    )
+    known = read_texts(catalog.root / "contract/sql/queries")
+    folder = catalog.root / implementation.name / "sql"
     for name, own in implementation.statements.items():
         asked = catalog.pick("scenario", name, catalog.scenarios).statements
         if left := [one for one in asked if one not in own]:

@@ -163,7 +163,7 @@ def build(
     stated = statements.section(sessions, read_statements(root), catalog)
     values = first.values(stated, claims, broken)
     site.write("index.html", "index.html", first.data, **values)
-    (out / "answers.json").write_text(stated.answers.model_dump_json(indent=1) + "\n")
+    (out / "answers.json").write_text(stated.answers.model_dump_json(indent=1) + "\n", encoding="utf-8")
     for one in stated.answers.answers:
         site.write(f"badges/{one.name}.svg", "badge.svg", texts=statements.badge(one))
     site.write_documents()

@@ -64,6 +64,7 @@ class Environment(Part):
     """Role -> where its image was taken from, with the digest; the others were built."""
     versions: dict[str, str]
     settings: dict[str, str]
+    """The effective ones, and as SQL that a program sends statements of its own, which nobody can choose."""
     variables: dict[str, str]
     """What compose/stack.yaml was given: topology, placement, settings."""
     hashes: dict[str, str] = Field(default_factory=dict)

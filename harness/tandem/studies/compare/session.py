@@ -74,7 +74,8 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Session
             implementation=name,
             version=catalog.implementations[name].version,
             settings={**request.settings, **variant.settings},
-            effective=environment.settings if environment else None,
+            # SQL of its own follows from the version, and no default has it.
+            effective={k: v for k, v in environment.settings.items() if k != "SQL"} if environment else None,
             image=environment.images.get("app") if environment else None,
         )
     return found

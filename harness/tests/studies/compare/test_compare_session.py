@@ -116,6 +116,15 @@ def test_a_session_says_how_requests_arrived(real: Catalog, compared: Run) -> No
     assert found.arrivals == "Poisson arrivals"
 
 
+def test_sql_of_its_own_makes_no_setting_that_today_has_not(real: Catalog, compared: Run) -> None:
+    result, trials = compared({})
+    plain = session_of(real, result, trials).programs
+    one = result.environments["falcon-async"]
+    own = one.model_copy(update={"settings": one.settings | {"SQL": "own (10 statements)"}})
+    asked = result.model_copy(update={"environments": result.environments | {"falcon-async": own}})
+    assert session_of(real, asked, trials).programs == plain
+
+
 def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog, compared: Run) -> None:
     """Those of its baseline, and those of further pairs whose both sides take part."""
     cost = {"falcon-async": 700.0, "starlette-psycopg": 300.0, "starlette-threads": 600.0}
