@@ -39,6 +39,7 @@ SANITIZERS = "contract/tests/test_sanitizers.py"
 """Tests of instrumented programs, which are slow and beside others would miss the contract's time limits."""
 PLUGINS = ("-p", "xdist", "-p", "timeout")
 """All that the tests need. pytest would import every plugin that is installed, in each process, and Schemathesis takes seconds."""
+OTHERS = ("contract/broken", "harness/calibrated", "falcon-sync")  # besides one of each language
 MOST_AGAIN = 10
 """Most failing tests that are run once more. Where more fail, it is not by chance."""
 
@@ -182,11 +183,11 @@ def _units(root: Path) -> Session:
 
 def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:
     """All tests. Returns the exit status."""
-    build_images(root, [*Catalog(root).implementations, "contract/broken", "harness/calibrated"], weekly)
-    print(f"  file-io: {FileIoContainer(root).build():.0f} s", flush=True)
     chosen = None if weekly else proved(Catalog(root), recent(root))
     if chosen is not None:
         print(f"implementations: {', '.join(chosen)}; --weekly proves all", flush=True)
+    build_images(root, [*OTHERS, *(chosen or Catalog(root).implementations)], weekly)
+    print(f"  file-io: {FileIoContainer(root).build():.0f} s", flush=True)
     return run_all(root, *sessions(root, weekly, rest, chosen))
 
 

@@ -19,8 +19,8 @@ from tandem.selftest.units import evenly_spaced_mean, lindley, mean_error, poiss
 GROUP = "queueing"
 NUMBERS = {3: "three", 4: "four"}
 LOADS = (0.5, 0.7)
-SERVICE_S = 0.005
-"""Time of a service: long by the twentieth of a millisecond that a server takes to wake up, which is not in the recursion."""
+SERVICE_S, WAKING_SHARE = 0.005, 0.04
+"""Time of a service, and how much longer than the recursion a server may take, which has to wake up: on a slow host that is 0.2 ms."""
 WINDOWS = 10
 """Windows of each queue. A window that the host disturbs is made again by itself, and each is long enough for a beginning without a
 queue not to matter."""
@@ -51,7 +51,7 @@ class Queue:
 
 EVEN = Queue("queue", evenly_spaced_mean, poisson=False, exponential=True, errors=3)
 DRAWN_MS = 0.5
-"""The way is measured on an idle path, one request at a time; of requests that come at random several are on it at once."""
+"""The way, if that is more: it is measured on an idle path, one request at a time; of those that come at random several are on it."""
 AT_RANDOM = (
     Queue("M/M/1 queue", lambda load: poisson_mean(load, True), True, True, errors=4, least_ms=DRAWN_MS),
     Queue("M/D/1 queue", lambda load: poisson_mean(load, False), True, False, errors=4, least_ms=DRAWN_MS),
@@ -71,6 +71,7 @@ def queue(
     recursion against the log itself and against the theory at the load that there was, which has to be the one that was
     asked for. Where the generator draws the arrivals, the recursion is over the instants at which requests were due."""
     rate, way_s = round(load / of.service_s), float(np.median(way(idle)))
+    least_ms = max(of.least_ms, way_s * 1e3 if of.poisson else 0)
     seen = [
         running.steady_window(
             *("open", seconds, of.behaviour(load, number)),
@@ -92,24 +93,23 @@ def queue(
     spread = of.errors * mean_error(load, len(took_s), random=of.poisson, exponential=of.exponential)
     theory, unqueued_ms = of.mean(busy), float((took_s + late_s).mean() + way_s) * 1e3
     in_services = float(recursion_s.mean() / took_s.mean())
-    consistent = (
-        close(replayed, 1, 0.01) and as_asked(busy, load, len(took_s)) and abs(in_services - theory) <= spread
-    )
+    consistent = close(replayed, 1, WAKING_SHARE) and as_asked(busy, load, len(took_s))
+    consistent &= abs(in_services - theory) <= spread
     return KnownAnswer[float](
         name=f"{of.name} at {load:.0%} load",
         group=GROUP,
         expected=f"{wanted_ms:.2f} ms by the recursion, which theory puts at {theory:.3f} service times at {busy:.1%} load;"
         f" it gives {in_services:.3f} service times and {replayed:.4f} of the server's own log",
-        tolerance=f"{of.least_ms} ms or 1 %; {spread:.2f} ({NUMBERS[of.errors]} standard errors of {len(took_s):,} requests)",
-        right=lambda ms: close(ms, wanted_ms, LEAST_SHARE, of.least_ms) and consistent,
+        tolerance=f"{least_ms:.1f} ms or 1 %; {spread:.2f} ({NUMBERS[of.errors]} standard errors of {len(took_s):,} requests)",
+        right=lambda ms: close(ms, wanted_ms, LEAST_SHARE, least_ms) and consistent,
         shown=lambda ms: f"{ms:.2f} ms",
         broken="without the queue",
-        caught=lambda ms: not close(ms, wanted_ms, LEAST_SHARE, of.least_ms),
+        caught=lambda ms: not close(ms, wanted_ms, LEAST_SHARE, least_ms),
     ).judged(found_ms, unqueued_ms)
 
 
 FAST_RPS, FAST_S, LATE_P99_MS = 2000, 5, 1.0
-"""A rate beyond those of most windows, and how late the generator may be at it."""
+"""A rate beyond those of most windows, and how late the generator may be at it: more where its own work is a queue (M/M/1)."""
 
 
 def _gaps_p(due_s: Floats, seconds: float) -> float:
@@ -129,13 +129,14 @@ def schedule(running: Running) -> Outcome:
     )
     late_ms, due_s = float(np.quantile(late(seen), 0.99)) * 1e3, seen.rows.due_s
     assert due_s is not None
-    core = seen.window.roles["loadgen"].cpu_cores
+    core = min(seen.window.roles["loadgen"].cpu_cores or 0.0, 0.9)
+    allowed_ms = max(LATE_P99_MS, math.log(max(100 * core, 1)) / (1 / max(core, 0.01) - 1) / FAST_RPS * 1e3)
     return KnownAnswer[float](
         name=f"arrivals at random, {FAST_RPS:,}/s",
         group=GROUP,
-        expected=f"exponential gaps, {FAST_RPS * FAST_S:,} requests, p99 of the lateness under {LATE_P99_MS:.0f} ms",
+        expected=f"exponential gaps, {FAST_RPS * FAST_S:,} requests, p99 of the lateness under {allowed_ms:.1f} ms",
         tolerance="p > 0.001",
-        right=lambda p: p > 0.001 and late_ms < LATE_P99_MS and len(seen.rows) == FAST_RPS * FAST_S,
+        right=lambda p: p > 0.001 and late_ms < allowed_ms and len(seen.rows) == FAST_RPS * FAST_S,
         shown=lambda p: (
             f"p {p:.2g}, {len(seen.rows):,} requests, {late_ms:.2f} ms late at p99, {core:.2f} cores"
         ),

@@ -91,7 +91,7 @@ WINDOW_S, LONG_S, LONG = 2, 4, ("note-write", "idle", "mixed")
 """A window is longer where PostgreSQL counts what it writes late, where a connection idles first, and far away."""
 FEW_LIES_S = {
     **{"closes-at-times": 8, "long-body-at-times": 8, "wrong-body": 4},
-    **{"slow-statements": 8, "last-in-first-out": 4},
+    **{"slow-statements": 8, "last-in-first-out": 4, "delay-ignored": 4},
 }
 """Seconds of a window where a lie shows in many answers only, which a slow host gives late: of two hundred answers one is longer, so
 that a window of 25 a second has one for sure; of seven recipes one is wrong, so that sixty compared answers miss it once in
@@ -202,7 +202,7 @@ def texts(window: Window) -> list[str]:
 def test_every_topology(topology: str, one: OneStack) -> None:
     found = one.window(NEAR[topology], challenged=True)
     assert found.verdict in ("ok", "void"), texts(found)
-    assert one.after[NEAR[topology].label].findings == []
+    assert {one.code for one in one.after[NEAR[topology].label].findings} <= {UNDECIDED}
     assert found.goodput_rps > 0
     assert (found.proxy is not None) == (topology == "proxied")
     assert (found.pooler is not None) == (topology == "pooled")
@@ -234,7 +234,7 @@ def test_the_same_backend_without_a_fault_is_no_liar(honest: Variant, one: OneSt
     accused = {one.code for one in found.findings if one.severity != "void"}
     assert not accused & {code for _, code in LIARS.values()}, texts(found)
     after = one.after[honest.label]
-    assert after.findings == []
+    assert {one.code for one in after.findings} <= {UNDECIDED}, after.findings
     scenario = Catalog(ROOT).scenarios[honest.scenario or ""]
     assert (after.challenge is not None) == bool(scenario.statements or scenario.idle_connections)
 

@@ -25,6 +25,13 @@ def test_the_implementations_own_tests_pass(name: str) -> None:
     assert done.returncode == 0, done.stderr[-4000:]
 
 
+@pytest.mark.weekly
+@pytest.mark.parametrize("name", ["cpp-async", "cpp-sync"])
+def test_what_takes_minutes_passes(name: str) -> None:
+    done = build(name, "weekly")
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
 def test_a_stage_that_fails_is_noticed() -> None:
     done = build("harness/tests/unbuildable", "test")
     assert done.returncode != 0

@@ -30,7 +30,7 @@ def matrix(*names: str, fault: str = "", **variables: str) -> tuple[int, list[An
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize("names", [("cpp-sync", "node"), pytest.param((), marks=pytest.mark.weekly)])
+@pytest.mark.parametrize("names", [("cpp-async", "node"), pytest.param((), marks=pytest.mark.weekly)])
 def test_every_implementation_serves_what_it_does_not_decline(real: Catalog, names: tuple[str, ...]) -> None:
     status, squares, said = matrix(*names)
     wrong = [square for square in squares if square["outcome"] not in ("ok", "unsupported")]
