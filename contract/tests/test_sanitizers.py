@@ -178,6 +178,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.weekly
 def test_mistakes_are_reported(seeded: str) -> None:
     for mistake, (build, said) in MISTAKES.items():
         if seeded.endswith(build):

@@ -13,7 +13,7 @@ from tandem.load.generators import GENERATORS
 
 TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")
 """Paths that every implementation is built with, verified by, or run on."""
-RECENT_S = 8 * 3600
+RECENT_S = 6 * 3600
 BESIDES = ("contract/broken", "file-io", "harness", "harness/calibrated")
 """Folders of images that are neither implementations nor services."""
 
@@ -72,7 +72,7 @@ def proved(catalog: Catalog, paths: list[str] | None) -> list[str]:
 
 
 def recent(root: Path) -> list[str] | None:
-    """The files that changed within a working day before the newest commit, however many commits came at once; None where the
+    """The files that changed within six hours before the newest commit, however many commits came at once; None where the
     clone does not go back so far."""
     newest = git(root, "log", "-1", "--format=%ct")
     before = git(root, "rev-list", "-1", f"--before={int(newest) - RECENT_S}", "HEAD") if newest else None

@@ -84,7 +84,7 @@ class PoolerCounters:
 class PgBouncer:
     def __init__(self, address: str, password: str) -> None:
         self._connection = psycopg.connect(
-            f"host={address} port=6432 dbname=pgbouncer user=console password={password} connect_timeout=2",
+            f"host={address} port=6432 dbname=pgbouncer user=console password={password} connect_timeout=10",
             autocommit=True,
             row_factory=dict_row,
             prepare_threshold=None,

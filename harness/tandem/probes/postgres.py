@@ -105,7 +105,7 @@ def _name(text: str, queries: dict[str, str]) -> str:
 
 def dsn(address: str, password: str) -> str:
     """Address of the database for a connection of the owner's role."""
-    return f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
+    return f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=10"
 
 
 @dataclass(frozen=True)
