@@ -245,6 +245,12 @@ def test_the_same_backend_without_a_fault_is_no_liar(honest: Variant, one: OneSt
     assert (after.challenge is not None) == bool(scenario.statements or scenario.idle_connections)
 
 
+def test_most_challenges_of_the_honest_are_decided(one: OneStack) -> None:
+    starts = [one.after[honest.label] for honest in HONEST.values() if honest.label in one.after]
+    undecided = sum(UNDECIDED in {found.code for found in start.findings} for start in starts)
+    assert undecided <= len(starts) / 2
+
+
 @contextmanager
 def busy_cpus() -> Iterator[None]:
     """Another container keeps the first two CPUs busy, with two processes for each."""

@@ -85,7 +85,7 @@ def test_every_run_proves_one_of_each_language_and_what_changed(real: Catalog) -
     assert changed.proved(real, None) == list(real.implementations), "a shallow clone knows of no change"
 
 
-def test_what_changed_is_all_that_a_day_brought(tmp_path: Path) -> None:
+def test_what_changed_is_all_that_six_hours_brought(tmp_path: Path) -> None:
     """Also where several commits came at once. Without a commit of before nobody knows."""
 
     def commit(name: str, when: str) -> None:
@@ -100,6 +100,7 @@ def test_what_changed_is_all_that_a_day_brought(tmp_path: Path) -> None:
     git("init", "-q")
     commit("old", "2026-01-01T12:00:00+00:00")
     assert changed.recent(tmp_path) is None
+    commit("before", "2026-01-10T06:00:00+00:00")
     commit("new", "2026-01-10T12:00:00+00:00")
     commit("newer", "2026-01-10T14:00:00+00:00")
     assert changed.recent(tmp_path) == ["new", "newer"]
