@@ -400,9 +400,9 @@ class Stage:
             yield running
 
     @contextmanager
-    def side_by_side(self, number: int) -> Iterator[SideBySide]:
+    def side_by_side(self, number: int, variables: dict[str, str] | None = None) -> Iterator[SideBySide]:
         """A visit of so many calibrated servers. Raises TandemError where it does not go as it should."""
-        labels = [self._variant(CALIBRATED).label for _ in range(number)]
+        labels = [self._variant(CALIBRATED, variables=variables or {}).label for _ in range(number)]
         spec = TrialSpec(name=labels[0], block=1, variants=labels, warm_up=WARM_UP, verify=False)
         floor = self.laboratory.floor(spec, self.folder / "raw" / spec.name)
         visit = Visit(floor, spec, Untold(self.view))
