@@ -148,11 +148,18 @@ class Compare(Study[Compared]):
         return found
 
     def _pairs(self) -> list[Pair]:
-        """Those whose both sides take part. Each once, in one direction: the other way round it would be a second draw of the same
-        statement."""
+        """Those whose both sides take part, and each program by its own of an earlier commit. Each once, in one direction: the
+        other way round it would be a second draw of the same statement."""
         labels = {variant.label for variant in self.request.variants[1:]}
         found: dict[frozenset[str], Pair] = {}
-        for pair in self.asked.pairs:
+        earlier = [
+            Pair(now.label, before.label)
+            for before in self.request.variants
+            for now in self.request.variants
+            if before.tag and not now.tag and now.implementation == before.implementation
+            if now.settings == before.settings
+        ]
+        for pair in [*self.asked.pairs, *earlier]:
             if {*pair} <= labels:
                 found.setdefault(frozenset(pair), pair)
         return list(found.values())
