@@ -42,13 +42,13 @@ def check_head(backend: Backend) -> None:
     """A head of 8 KiB is served, whether the request line, one header or many make it so large."""
     for data in _heads(HEAD):
         with Wire(backend) as wire:
-            wire.expect(HEALTHY, f"a head of {len(data)} bytes, {data[:30]!r}", data)
+            wire.expect(HEALTHY, f"a head of {len(data)} bytes, {data[:60]!r}", data)
 
 
 def check_head_too_large(backend: Backend) -> None:
     """A head beyond 64 KiB is refused, or the connection closed without an answer; the connection ends."""
     for data in _heads(72 * 1024):
-        what = f"a head of {len(data)} bytes, {data[:30]!r}"
+        what = f"a head of {len(data)} bytes, {data[:60]!r}"
         with Wire(backend, ANSWER_S) as wire, suppress(Closed):
             assert_error(wire.ask(data), *REFUSED_HEAD, what=what)
             assert wire.closed(ANSWER_S), f"{what}: kept open after it"
