@@ -4,27 +4,26 @@ import json
 import threading
 import time
 import uuid
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import httpx
-
 from contract_checks.backend import Backend
 from contract_checks.golden import RECIPES, session, table
+from contract_checks.work import JSON
 
 CLIENTS = 8
 PAUSE_S = 0.02
+STEADY = 5
 READ, WRITTEN = 1, 2  # two recipes, because a note changes the body of its recipe
-HEADERS = {"Cookie": f"sessionid={session(1)}"}
+COOKIE = (b"cookie", b"sessionid=" + session(1).encode())
 SEEDED_NOTES, SEEDED_EVENTS = len(table()) * 4 + 1, len(table()) * 6 + 1  # setval in contract/sql/seed.sql
 
 
 @dataclass(frozen=True)
 class Told:
-    """One request: when it began and ended, and its answer; status 0 stands for no answer."""
+    """One request: when it began and ended, and its answer."""
 
     client: int
     began: float
@@ -35,13 +34,11 @@ class Told:
 
     @property
     def right(self) -> bool:
-        return self.status == (200 if self.text is None else 201)
+        return self.status == (201 if self.text else 200)
 
     def __str__(self) -> str:
-        what = "GET recipe" if self.text is None else "POST note"
-        return (
-            f"{what}: {self.status or 'no answer'} after {self.ended - self.began:.1f} s {self.body[:200]!r}"
-        )
+        what = "POST note" if self.text else "GET recipe"
+        return f"{what}: {self.status} after {self.ended - self.began:.1f} s {self.body[:200]!r}"
 
 
 @dataclass
@@ -49,54 +46,42 @@ class Load:
     """Half of the clients read recipe 1, half add notes to recipe 2."""
 
     backend: Backend
-    pause_s: float = PAUSE_S
+    pause_s: float
     told: list[Told] = field(default_factory=list)
-    name: str = field(default_factory=lambda: uuid.uuid4().hex)
     stop: threading.Event = field(default_factory=threading.Event)
 
     def client(self, number: int) -> None:
         """Works until `stop`."""
-        url = f"{self.backend.url}{RECIPES}"
-        with httpx.Client(timeout=15, trust_env=False, headers=HEADERS) as client:
-            for count in range(1_000_000):
-                if self.stop.wait(self.pause_s):
-                    return
-                text = f"{self.name} {number} {count}" if number % 2 else None
-                began = time.monotonic()
-                try:
-                    if text:
-                        answer = client.post(f"{url}/{WRITTEN}/notes", json={"text": text})
-                    else:
-                        answer = client.get(f"{url}/{READ}")
-                    status, body = answer.status_code, answer.content
-                except httpx.TransportError as error:
-                    status, body = 0, repr(error).encode()
-                self.told.append(Told(number, began, time.monotonic(), status, body, text))
+        while not self.stop.wait(self.pause_s):
+            text = str(uuid.uuid4()) if number % 2 else None
+            began = time.monotonic()
+            if text:
+                note = json.dumps({"text": text}).encode()
+                answer = self.backend.request("POST", f"{RECIPES}/{WRITTEN}/notes", [COOKIE, *JSON], note)
+            else:
+                answer = self.backend.request("GET", f"{RECIPES}/{READ}", [COOKIE])
+            self.told.append(Told(number, began, time.monotonic(), answer.status, answer.body, text))
 
-    def steady(self, since: float, times: int = 5) -> bool:
-        """Whether each client got that many right answers in a row, the last ones, since that moment."""
+    def steady(self, since: float) -> bool:
+        """Whether the last STEADY answers to each client are right, and to requests since that moment."""
         for number in range(CLIENTS):
-            mine = [one for one in self.told if one.client == number and one.began >= since]
-            if len(mine) < times or not all(one.right for one in mine[-times:]):
+            mine = [one.right for one in self.told if one.client == number and one.began >= since]
+            if mine[-STEADY:] != [True] * STEADY:
                 return False
         return True
 
     def assert_ledger(self) -> None:
         """Every acknowledged note is stored once, with its event; no other is stored twice."""
-        rows = self.backend.stack.query(
-            "select id, text from core_note where id > %s and starts_with(text, %s)", SEEDED_NOTES, self.name
-        )
-        stored = Counter(text for _, text in rows)
-        twice = [text for text, number in stored.items() if number > 1]
-        assert not twice, f"{len(twice)} notes are stored more than once, such as {twice[0]!r}"
-        ids = {text: key for key, text in rows}
+        query = self.backend.stack.query
+        rows = query("select text, id from core_note where id > %s", SEEDED_NOTES)
+        ids = dict(rows)
+        assert len(ids) == len(rows), f"{len(rows) - len(ids)} notes are stored more than once"
         acknowledged = [one for one in self.told if one.text and one.right]
         assert acknowledged, "no note was acknowledged"
-        lost = [one for one in acknowledged if ids.get(one.text or "") != json.loads(one.body)["id"]]
+        lost = [one for one in acknowledged if ids.get(one.text) != json.loads(one.body)["id"]]
         assert not lost, f"{len(lost)} of {len(acknowledged)} acknowledged notes are not stored: {lost[0]}"
-        (events,) = self.backend.stack.query(
-            "select count(*) from timeline_event where id > %s and action = 'note added'", SEEDED_EVENTS
-        )[0]
+        added = "select count(*) from timeline_event where id > %s and action = 'note added'"
+        events = query(added, SEEDED_EVENTS)[0][0]
         assert events == len(rows), f"{len(rows)} notes are stored, with {events} events"
 
 
@@ -104,22 +89,16 @@ class Load:
 def load(backend: Backend, pause_s: float = PAUSE_S) -> Iterator[Load]:
     """The clients at work; afterwards they have stopped. What they wrote is removed at the end."""
     work = Load(backend, pause_s)
-    _remove(backend)
     try:
         with ThreadPoolExecutor(CLIENTS) as pool:
-            clients = [pool.submit(work.client, number) for number in range(CLIENTS)]
+            clients = pool.map(work.client, range(CLIENTS))
             try:
                 yield work
             finally:
                 work.stop.set()
-        for client in clients:
-            client.result()
+        list(clients)  # raises what one of them has met
         work.assert_ledger()
     finally:
-        _remove(backend)
-
-
-def _remove(backend: Backend) -> None:
-    with backend.stack.connect() as connection:
-        connection.execute("delete from core_note where id > %s", [SEEDED_NOTES])
-        connection.execute("delete from timeline_event where id > %s", [SEEDED_EVENTS])
+        with backend.stack.connect() as connection:
+            connection.execute("delete from core_note where id > %s", [SEEDED_NOTES])
+            connection.execute("delete from timeline_event where id > %s", [SEEDED_EVENTS])
