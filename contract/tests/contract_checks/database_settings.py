@@ -24,7 +24,7 @@ KEY = session(1)
 RECIPE = ["session", "recipe_by_id", *PARTS]
 ZONE = "set time zone 'utc'"
 NOTE = ["session", "begin", "note_insert", "event_insert", "commit"]
-ONE_OF_EACH = (
+ONE_OF_EACH: tuple[tuple[str, str, str | None, int, list[str]], ...] = (
     ("recipe", f"{RECIPES}/1", KEY, 200, RECIPE),
     ("recipe", f"{RECIPES}/1", "unknown", 401, ["session"]),
     ("recipe", f"{RECIPES}/1", None, 401, []),
