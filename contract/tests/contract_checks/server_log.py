@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import cast
 
 from contract_checks.docker import output, wait_until
 from contract_checks.stack import Stack
@@ -14,18 +13,19 @@ from contract_checks.statements import normal, queries
 
 LINE = re.compile(
     r"^(?P<host>\S+) (?P<pid>\d+) app LOG:  duration: \S+ ms  "
-    r"(?P<kind>parse|bind|execute|statement)(?: (?P<name>[^:]*))?: (?P<text>.*)",
+    r"(?P<kind>parse|bind|execute|statement)(?: (?P<name>[^:/]*)[^:]*)?: (?P<text>.*)",
     re.DOTALL,
 )
 # PostgreSQL begins the further lines of a text with a tab.
 NEXT = re.compile(r"\n(?!\t)")
 SETTINGS = {"log_min_duration_statement": "0", "log_line_prefix": "%h %p %u "}
 UNNAMED = "<unnamed>"
-EARLIER_S = 5.0  # the engine's clock is this one; a log of minutes is not read again and again
 ASKED_ONCE = {"", "show transaction isolation level"}
 """What HikariCP asks on the first connection of its pool; nobody can tell it not to. A second time it is a statement as any other."""
-TRANSACTION = re.compile(r"(begin|start transaction|commit|end|rollback|abort)\b")
-SPELLED = {"start transaction": "begin", "end": "commit", "abort": "rollback"}
+TRANSACTION = {"start": "begin", "end": "commit", "abort": "rollback"} | {
+    w: w for w in ("begin", "commit", "rollback")
+}
+"""Of the first word of a statement, the contract's name."""
 
 
 @dataclass(frozen=True)
@@ -58,44 +58,32 @@ def runs(messages: list[Message], name: str = "") -> list[str]:
 def spelled(message: Message, name: str = "") -> str:
     """The contract's name of a statement; one of a transaction under one spelling."""
     text = normal(message.text)
-    match = TRANSACTION.match(text)
-    if match:
-        return SPELLED.get(match[1], match[1])
-    return queries(name).get(text, text)
+    return TRANSACTION.get(text.partition(" ")[0]) or queries(name).get(text, text)
 
 
 @contextmanager
 def statement_log(stack: Stack) -> Iterator[Callable[[str], list[Message]]]:
     """Switches the log on; yields a function that reads what a client address has sent since."""
-    _set(stack, SETTINGS)
     try:
-        since_s = time.time() - EARLIER_S
-        began = _mark(stack)
-        yield lambda host: [one for one in _read(stack, began, since_s) if one.host == host]
+        _alter(stack, *(f"set {name} = '{value}'" for name, value in SETTINGS.items()))
+        logs = wait_until(lambda: stack.query("show log_min_duration_statement") == [("0",)], 5)
+        assert logs, f"PostgreSQL did not take {SETTINGS}"
+        since_s = time.time()  # the engine's clock is this one
+        yield lambda host: [one for one in _read(stack, since_s) if one.host == host]
     finally:
-        _set(stack, dict.fromkeys(SETTINGS))
+        _alter(stack, *(f"reset {name}" for name in SETTINGS))
 
 
-def _set(stack: Stack, settings: dict[str, str] | dict[str, None]) -> None:
+def _alter(stack: Stack, *changes: str) -> None:
     with stack.connect() as connection:
-        for name, value in settings.items():
-            change = f"reset {name}" if value is None else f"set {name} = '{value}'"
+        for change in changes:
             connection.execute(f"alter system {change}".encode())
         connection.execute("select pg_reload_conf()")
-    wanted = settings["log_min_duration_statement"] or "-1"
-    shown = lambda: stack.query("show log_min_duration_statement") == [(wanted,)]  # noqa: E731
-    assert wait_until(shown, 5), f"PostgreSQL did not take {settings}"
 
 
-def _mark(stack: Stack) -> str:
-    """Writes a unique line to the log and returns what is in it."""
-    mark = f"mark {uuid.uuid4()}"
-    stack.query(f"select '{mark}'")
-    return mark
-
-
-def _read(stack: Stack, began: str, since_s: float) -> list[Message]:
-    end, text = _mark(stack), ""
+def _read(stack: Stack, since_s: float) -> list[Message]:
+    end, text = f"mark {uuid.uuid4()}", ""
+    stack.query(f"select '{end}'")
 
     def arrived() -> bool:
         nonlocal text
@@ -104,16 +92,13 @@ def _read(stack: Stack, began: str, since_s: float) -> list[Message]:
 
     # The log passes through the engine: what was written last may take a moment to arrive.
     assert wait_until(arrived, 5), "PostgreSQL's log does not arrive"
-    text = text.partition(began)[2].partition(end)[0]
-    found = filter(None, map(LINE.match, NEXT.split(text)))
-    return without_what_is_asked_once(
-        [
-            Message(
-                m["host"], int(m["pid"]), m["kind"], cast(str, m["name"] or "").partition("/")[0], m["text"]
-            )
-            for m in found
-        ]
-    )
+    lines = NEXT.split(text.partition(end)[0])
+    messages = [
+        Message(one["host"], int(one["pid"]), one["kind"], one["name"] or "", one["text"])
+        for one in map(LINE.match, lines)
+        if one
+    ]
+    return without_what_is_asked_once(messages)
 
 
 def without_what_is_asked_once(messages: list[Message]) -> list[Message]:

@@ -3,8 +3,8 @@
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from contract_checks.backend import Answer, Backend
 from contract_checks.catalog import CONTRACT, ROOT
@@ -14,8 +14,9 @@ from contract_checks.needs import for_scenario
 from contract_checks.stack import Stack
 
 N = 10
-SCENARIOS = {"recipe": "recipe_by_id", "recipes": "recipe_random"}
 PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
+KINDS = {"ingredient": "ingredients", "section": "sections", "note": "notes", "event": "timeline_events"}
+"""Of what a body shows, the statement that gives it."""
 STATISTICS = """
     select s.query, s.calls::int, s.rows::int
     from pg_stat_statements as s
@@ -24,8 +25,7 @@ STATISTICS = """
 """
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """How often one text ran and how many rows it gave."""
 
     text: str
@@ -58,20 +58,12 @@ def reset(stack: Stack) -> None:
 
 def seen(stack: Stack, name: str = "") -> list[Statement]:
     """What the role of the application has run since; a statement of the contract goes by its name. name: of the implementation."""
-    counted: dict[str, Statement] = {}
-    for text, calls, rows in stack.query(STATISTICS):
+    calls, rows = Counter[str](), Counter[str]()
+    for text, times, given in stack.query(STATISTICS):
         key = queries(name).get(normal(text), normal(text))
-        before = counted.get(key, Statement(key, 0, 0))
-        counted[key] = Statement(key, before.calls + calls, before.rows + rows)
-    return list(counted.values())
-
-
-def _run(backend: Backend, paths: list[str], key: str | None) -> tuple[list[Answer], dict[str, Statement]]:
-    """Sends the requests one after the other; returns the answers and the statements by name."""
-    backend.get(f"{RECIPES}/1", session(1))  # PgBouncer asks `select 1` of a connection that idled long
-    reset(backend.stack)
-    answers = [backend.get(path, key) for path in paths]
-    return answers, {one.text: one for one in seen(backend.stack, backend.implementation.name)}
+        calls[key] += times
+        rows[key] += given
+    return [Statement(key, calls[key], rows[key]) for key in calls]
 
 
 def sent(backend: Backend, scenario: str, due: list[str], refused: str = "") -> list[str]:
@@ -84,87 +76,79 @@ def sent(backend: Backend, scenario: str, due: list[str], refused: str = "") -> 
     return [*own, *(["rollback"] if "begin" in own else [])]
 
 
-def _due(backend: Backend, scenario: str, refused: str = "") -> dict[str, int]:
-    """The calls of N requests."""
-    all_of = ["session", SCENARIOS[scenario], *PARTS]
-    due = all_of[: all_of.index(refused) + 1] if refused else all_of
-    return dict.fromkeys(sent(backend, scenario, due, refused), N)
-
-
-def _assert_calls(found: dict[str, Statement], expected: dict[str, int], what: str) -> None:
-    calls = {name: statement.calls for name, statement in found.items()}
-    extra = {name: n for name, n in calls.items() if name not in expected}
-    assert not extra, f"{what}: statements that the contract does not have here: {extra}"
+def _ask(
+    backend: Backend, paths: list[str], key: str, due: list[str], what: str
+) -> tuple[list[Answer], Counter[str]]:
+    """Sends the requests one after the other, each of which has to run the statements that are due; returns the answers,
+    and the rows by statement."""
+    backend.get(f"{RECIPES}/1", session(1))  # PgBouncer asks `select 1` of a connection that idled long
+    reset(backend.stack)
+    answers = [backend.get(path, key) for path in paths]
+    found = seen(backend.stack, backend.implementation.name)
+    calls, expected = {one.text: one.calls for one in found}, dict.fromkeys(due, len(paths))
     assert calls == expected, f"{what}: calls are {calls}, not {expected}"
+    return answers, Counter({one.text: one.rows for one in found})
 
 
-def _assert_rows(found: dict[str, Statement], bodies: list[bytes], what: str) -> None:
-    """The rows that each statement gave are those in the bodies: none fetched in vain, none left out."""
+def _recipes(backend: Backend, scenario: str, first: str, paths: list[str], what: str) -> list[Answer]:
+    """Recipes, each with the eight statements once and nothing else. The rows that each statement gave are those in the
+    bodies: none fetched in vain, none left out."""
+    due = sent(backend, scenario, ["session", first, *PARTS])
+    answers, rows = _ask(backend, paths, session(1), due, what)
     expected: Counter[str] = Counter()
-    for body in map(json.loads, bodies):
-        kinds = Counter(part["kind"] for part in body["ingredients"] + body["timeline"])
-        expected += Counter(
-            session=1,
-            recipe=1,
-            ingredients=kinds["ingredient"],
-            sections=kinds["section"],
-            steps=len(body["steps"]),
-            notes=kinds["note"],
-            reactions=sum(len(part["reactions"]) for part in body["timeline"] if part["kind"] == "note"),
-            timeline_events=kinds["event"],
-        )
-    rows = {("recipe" if name.startswith("recipe_") else name): s.rows for name, s in found.items()}
-    differ = {name: f"{rows.get(name, 0)} of {n}" for name, n in expected.items() if rows.get(name, 0) != n}
+    for answer in answers:
+        assert answer.status == 200, f"{what}: {answer}"
+        body = json.loads(answer.body)
+        parts = [*body["ingredients"], *body["timeline"]]
+        reactions = sum(len(part.get("reactions", ())) for part in parts)
+        expected += Counter({"session": 1, first: 1, "steps": len(body["steps"]), "reactions": reactions})
+        expected += Counter(KINDS[part["kind"]] for part in parts)
+    differ = {name: f"{rows[name]} of {n}" for name, n in expected.items() if rows[name] != n}
     assert not differ, f"{what}: rows that differ from those in the bodies: {differ}"
+    return answers
 
 
 @for_scenario("recipe")
 def check_statements_by_id(backend: Backend) -> None:
     """The eight statements once per request and nothing else; the same id again is no exception."""
     keys = [*visible(1)[: N - 2], 1, 1]
-    answers, found = _run(backend, [f"{RECIPES}/{key}" for key in keys], session(1))
+    paths = [f"{RECIPES}/{key}" for key in keys]
+    answers = _recipes(backend, "recipe", "recipe_by_id", paths, f"{N} recipes by id")
     for key, answer in zip(keys, answers, strict=True):
         assert_golden(answer, key)
-    _assert_calls(found, _due(backend, "recipe"), f"{N} recipes by id")
-    _assert_rows(found, [answer.body for answer in answers], f"{N} recipes by id")
 
 
 @for_scenario("recipes")
 def check_statements_random(backend: Backend) -> None:
     """The same for the random recipe."""
-    answers, found = _run(backend, [RECIPES] * N, session(3))
-    assert all(answer.status == 200 for answer in answers), f"random recipes: {answers[0]}"
-    _assert_calls(found, _due(backend, "recipes"), f"{N} random recipes")
-    _assert_rows(found, [answer.body for answer in answers], f"{N} random recipes")
+    _recipes(backend, "recipes", "recipe_random", [RECIPES] * N, f"{N} random recipes")
 
 
 @for_scenario("recipe", "recipes")
 def check_statements_of_errors(backend: Backend) -> None:
     """A request that is refused stops where it is refused."""
-    for key in ("unknown", expired(1)):
-        for path in (RECIPES, f"{RECIPES}/1"):
-            answers, found = _run(backend, [path] * N, key)
-            for answer in answers:
-                assert_error(answer, 401, what=f"{path} with the session {key!r}")
-            _assert_calls(found, _due(backend, "recipe", "session"), f"{N} requests with the session {key!r}")
-    answers, found = _run(backend, [f"{RECIPES}/25"] * N, session(1))
-    for answer in answers:
-        assert_error(answer, 404, what="a deleted recipe")
-    due = _due(backend, "recipe", "recipe_by_id")
-    _assert_calls(found, due, f"{N} requests for a deleted recipe")
+    unheard = sent(backend, "recipe", ["session"], "session")
+    hidden = sent(backend, "recipe", ["session", "recipe_by_id"], "recipe_by_id")
+    for path, key, status, due in (
+        *((path, key, 401, unheard) for path in (RECIPES, f"{RECIPES}/1") for key in ("unknown", expired(1))),
+        (f"{RECIPES}/25", session(1), 404, hidden),  # deleted
+    ):
+        what = f"{path} with the session {key!r}"
+        for answer in _ask(backend, [path] * N, key, due, what)[0]:
+            assert_error(answer, status, what=what)
 
 
 @for_scenario("recipe", "recipes")
 def check_no_statements(backend: Backend) -> None:
     """Without a valid path, method or id, and for /healthz, the database is left alone."""
     paths = ["/healthz", f"{RECIPES}/0", f"{RECIPES}/abc", f"{RECIPES}/2147483648", "/nothing"]
-    _, found = _run(backend, paths * 2, session(1))
-    _assert_calls(found, {}, "requests that need no database")
+    _ask(backend, paths * 2, session(1), [], "requests that need no database")
     reset(backend.stack)
     for path in (RECIPES, f"{RECIPES}/1", "/healthz"):
         answer = backend.request("POST", path, [(b"cookie", b"sessionid=" + session(1).encode())])
         assert_error(answer, 405, what=f"POST {path}")
-    _assert_calls({s.text: s for s in seen(backend.stack)}, {}, "POST")
+    found = seen(backend.stack)
+    assert not found, f"POST: statements are {found}"
 
 
 CHECKS = (check_statements_by_id, check_statements_random, check_statements_of_errors, check_no_statements)

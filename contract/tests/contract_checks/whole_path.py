@@ -1,7 +1,7 @@
 """Through HAProxy, as in production. What it refuses by itself is asked once, in test_broken.py."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from contract_checks.backend import Backend
 from contract_checks.connections import WORK
@@ -16,12 +16,9 @@ from contract_checks.wire import wires
 def behind_proxy(backend: Backend) -> Iterator[Backend]:
     """The same application, asked through HAProxy."""
     host = address(backend.stack.container("proxy"))
-    proxy = Backend(backend.stack, backend.implementation, backend.container, host)
-    try:
+    with closing(Backend(backend.stack, backend.implementation, backend.container, host)) as proxy:
         proxy.wait_alive()
         yield proxy
-    finally:
-        proxy.close()
 
 
 def check_proxied(backend: Backend) -> None:
