@@ -76,9 +76,4 @@ def check_dashboard_at_once(backend: Backend) -> None:
     assert wait_until(lambda: backend.get(PATH, session(1)).status == 200, 3)
 
 
-CHECKS = (
-    check_dashboards,
-    check_dashboard_statements,
-    check_dashboard_pool_of_one,
-    check_dashboard_at_once,
-)
+CHECKS = (check_dashboards, check_dashboard_statements, check_dashboard_pool_of_one, check_dashboard_at_once)
