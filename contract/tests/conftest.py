@@ -108,8 +108,9 @@ def pytest_runtest_makereport(
     With --brief the failure is told in a few lines instead.
     """
     report = yield
-    arguments = getattr(item, "funcargs", {})
-    backend, check = arguments.get("backend"), arguments.get("check")
+    backend = getattr(item, "funcargs", {}).get("backend")
+    # Of the parameters, because a check whose application did not start has no arguments yet.
+    check = getattr(getattr(item, "callspec", None), "params", {}).get("check")
     if not report.failed:
         return report
     if item.config.getoption("brief") and call.excinfo and check:
