@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,59 +18,53 @@ from contract_checks.brief import brief
 from contract_checks.crowds import idling
 from contract_checks.docker import end_of_log
 from contract_checks.needs import file_of, name_of
-from contract_checks.registry import CHECKS, promised
+from contract_checks.registry import CHECKS, Check, promised
 from contract_checks.stack import Stack
 
-TOLD = pytest.StashKey[set[str]]()
+TOLD = set[str]()
 START_SHOWN = 2500  # characters: the end of a build or of a log
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("contract")
-    group.addoption(
-        "--implementation",
-        action="append",
-        metavar="NAME",
-        help="an implementation to test, repeatable; without it every folder that has a bench.toml",
-    )
-    group.addoption("--only", action="append", metavar="CHECK", help="a check, without `check_`; repeatable")
-    group.addoption("--scenario", action="append", metavar="S", help="checks about a scenario; repeatable")
-    group.addoption("--brief", action="store_true", help="a few lines for each check that fails")
+    add = parser.getgroup("contract").addoption
+    several: dict[str, Any] = {"action": "append", "default": []}
+    every = "an implementation to test, repeatable; without it every folder that has a bench.toml"
+    add("--implementation", metavar="NAME", help=every, **several)
+    add("--only", metavar="CHECK", help="a check, without `check_`; repeatable", **several)
+    add("--scenario", metavar="S", help="checks about a scenario; repeatable", **several)
+    add("--brief", action="store_true", help="a few lines for each check that fails")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "docker: needs the Docker engine and builds images")
-    config.stash[TOLD] = set()
     try:
         _chosen(config)
-        _known("check", config.getoption("only"), map(name_of, CHECKS))
-        _known("scenario", config.getoption("scenario"), _scenarios(CHECKS))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
+    _known("check", config.getoption("only"), {*map(name_of, CHECKS)})
+    _known("scenario", config.getoption("scenario"), _scenarios(*CHECKS))
 
 
-def _known(kind: str, given: list[str] | None, known: Iterable[str]) -> None:
-    """Raises ValueError for a name that does not exist; offers the nearest."""
-    names = sorted(known)
-    for name in given or []:
-        if name not in names:
-            near = get_close_matches(name, names, n=1, cutoff=0.5)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise ValueError(f"there is no {kind} '{name}'.{hint} There are: {', '.join(names)}.")
+def _known(kind: str, given: list[str], known: set[str]) -> None:
+    """Refuses a name that does not exist; offers the nearest."""
+    for name in {*given} - known:
+        near = get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise pytest.UsageError(f"there is no {kind} '{name}'.{hint} There are: {', '.join(sorted(known))}.")
 
 
-def _scenarios(checks: Iterable[Any]) -> set[str]:
+def _scenarios(*checks: Check) -> set[str]:
     return {scenario for check in checks for scenario in getattr(check, "scenarios", ())}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out the checks that were not asked for, and those that a core implementation does not promise."""
-    kept: list[pytest.Item] = []
-    left: list[pytest.Item] = []
-    for item in items:
-        asked = getattr(item, "originalname", "") != "test_contract" or _asked(config, item)
-        (kept if asked else left).append(item)
-    items[:] = kept
+    left = [
+        item
+        for item in items
+        if getattr(item, "originalname", "") == "test_contract" and not _asked(config, item)
+    ]
+    items[:] = [item for item in items if item not in left]
     config.hook.pytest_deselected(items=left)
 
 
@@ -80,34 +74,29 @@ def _asked(config: pytest.Config, item: pytest.Item) -> bool:
     only, scenarios = config.getoption("only"), config.getoption("scenario")
     if only and name_of(check) not in only:
         return False
-    if scenarios and not _scenarios([check]) & set(scenarios):
+    if scenarios and not _scenarios(check) & {*scenarios}:
         return False
     # Where all are asked, a bridge is asked what it does in a way of its own; by its name, all.
-    if (
-        implementation.bridge
-        and not config.getoption("implementation")
-        and file_of(check) not in implementation.bridge
-    ):
+    bridge = () if config.getoption("implementation") else implementation.bridge
+    if bridge and file_of(check) not in bridge:
         return False
     # A check that is named is asked, whatever was promised.
     return promised(check, implementation) or bool(only)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "backend" not in metafunc.fixturenames:
-        return
-    # test_broken.py names its one subject itself.
-    broken = getattr(metafunc.module, "BROKEN", None)
-    subjects = [broken] if broken else _chosen(metafunc.config)
-    # Session scope makes pytest run all tests of one implementation before the next starts; where several
-    # processes share the work, harness/checks/groups.py keeps them together.
-    values = [pytest.param(subject, id=subject.name) for subject in subjects]
-    metafunc.parametrize("backend", values, indirect=True, scope="session")
+    if "backend" in metafunc.fixturenames:
+        # test_broken.py names its one subject itself.
+        broken = getattr(metafunc.module, "BROKEN", None)
+        subjects = [broken] if broken else _chosen(metafunc.config)
+        # Session scope makes pytest run all tests of one implementation before the next starts; where several
+        # processes share the work, harness/checks/groups.py keeps them together.
+        names = [subject.name for subject in subjects]
+        metafunc.parametrize("backend", subjects, ids=names, indirect=True, scope="session")
 
 
 def _chosen(config: pytest.Config) -> list[catalog.Implementation]:
-    names: list[str] = config.getoption("implementation") or catalog.names()
-    return [catalog.load(name) for name in names]
+    return [catalog.load(name) for name in config.getoption("implementation") or catalog.names()]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -119,23 +108,23 @@ def pytest_runtest_makereport(
     With --brief the failure is told in a few lines instead.
     """
     report = yield
-    arguments = getattr(item, "funcargs", {})
-    backend, check = arguments.get("backend"), arguments.get("check")
+    backend = getattr(item, "funcargs", {}).get("backend")
+    # Of the parameters, because a check whose application did not start has no arguments yet.
+    check = getattr(getattr(item, "callspec", None), "params", {}).get("check")
     if not report.failed:
         return report
     if item.config.getoption("brief") and call.excinfo and check:
         report.sections = []
+        error = call.excinfo.value
         if isinstance(backend, Backend):
-            report.longrepr = brief(check, backend.implementation.name, call.excinfo.value)
+            report.longrepr = brief(check, backend.implementation.name, error)
         else:  # it was not even started, which is the same for every check
-            told = str(call.excinfo.value)[-START_SHOWN:]
-            report.longrepr = "as above" if told in item.config.stash[TOLD] else told
-            item.config.stash[TOLD].add(told)
-        return report
-    if not isinstance(backend, Backend):
-        return report
-    for name in (backend.container, backend.stack.container("pgbouncer")):
-        report.sections.append((f"end of the log of {name}", end_of_log(name, 60)))
+            told = str(error)[-START_SHOWN:]
+            report.longrepr = "as above" if told in TOLD else told
+            TOLD.add(told)
+    elif isinstance(backend, Backend):
+        for name in (backend.container, backend.stack.container("pgbouncer")):
+            report.sections.append((f"end of the log of {name}", end_of_log(name, 60)))
     return report
 
 

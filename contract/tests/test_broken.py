@@ -1,26 +1,18 @@
 """The checks can fail: a backend that is wrong in one way is caught by the check that is there for it."""
 
 import runpy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+# isort: off
 from contract_checks import (
-    bodies,
-    catalog,
-    connections,
-    crowds,
-    hygiene,
-    limits,
-    outage,
-    paths,
-    pool,
-    restarts,
-    statements,
-    whole_path,
-)
+    bodies, catalog, connections, crowds, hygiene, limits, outage, paths, pool, restarts, statements, whole_path,
+)  # fmt: skip
+
+# isort: on
 from contract_checks.backend import POOLED, Backend
 from contract_checks.docker import docker
 from contract_checks.needs import name_of, unsupported
@@ -106,22 +98,13 @@ FINDS = {
 """Check -> the faults of contract/broken/src/faults.py that it has to find."""
 NAMED = {name_of(check): check for check in CHECKS}
 FAULTS = [(fault, name) for name, faults in FINDS.items() for fault in faults.split()]
-ARGUMENTS: dict[str, dict[str, Any]] = {"bad-settings-ignored": {"only": "DB_POOL_MAX"}}
-"""What makes a check shorter where it waits for what never comes."""
 # Outages are looked at through PgBouncer, as in the stack; what is set for each connection, without it.
 POOLED_CHECKS = {*outage.CHECKS, *restarts.CHECKS} - {restarts.check_database_killed}
-NEVER_COME = ("port-ignored", "bad-settings-ignored")  # with these the check waits for what never comes
+# With these the check waits for what never comes; arguments that make it shorter.
+NEVER_COME: dict[str, dict[str, Any]] = {"port-ignored": {}, "bad-settings-ignored": {"only": "DB_POOL_MAX"}}
 BROKEN = catalog.load("contract/broken")
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300, func_only=True)]
-
-
-@pytest.fixture
-def patience(backend: Backend) -> Iterator[Backend]:
-    """The backend on a stack whose patience a test may shorten where things are meant not to come."""
-    patience_s = backend.stack.patience_s
-    yield backend
-    backend.stack.patience_s = patience_s
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=name_of)
@@ -134,14 +117,14 @@ def test_without_a_fault_it_passes(backend: Backend, check: Check) -> None:
 
 
 @pytest.mark.parametrize(("fault", "name"), FAULTS)
-def test_fault_is_found(patience: Backend, fault: str, name: str) -> None:
+def test_fault_is_found(backend: Backend, monkeypatch: pytest.MonkeyPatch, fault: str, name: str) -> None:
     check: Callable[..., None] = NAMED[name]
     settings = {"DATABASE_URL": POOLED} if check in POOLED_CHECKS else {}
-    with patience.variant(FAULT=fault, **settings) as faulty:
+    with backend.variant(FAULT=fault, **settings) as faulty:
         if fault in NEVER_COME:
-            patience.stack.patience_s = 4
+            monkeypatch.setattr(backend.stack, "patience_s", 4)
         with pytest.raises(AssertionError) as caught:
-            check(faulty, **ARGUMENTS.get(fault, {}))
+            check(faulty, **NEVER_COME.get(fault, {}))
     # A container that was only slow to start proves nothing.
     assert fault in NEVER_COME or "did not answer http" not in str(caught.value)
     print(f"{fault}: {caught.value}")
@@ -161,33 +144,30 @@ def test_every_check_and_every_fault_is_used() -> None:
     assert {fault for fault, _ in FAULTS} == known["FAULTS"].keys() - known["UNDER_LOAD"]
 
 
-def test_undeclared_success_is_found(backend: Backend) -> None:
-    """It serves all; one that says it does not serve users is told that it does."""
-    modest = replace(BROKEN, scenarios={"users": "a lie"})
-    with pytest.raises(AssertionError, match="declares unsupported"):
-        paths.check_declared_scenarios(Backend(backend.stack, modest, backend.container, backend.host))
+PARTS = ("session", "recipe_by_id", *statements.PARTS)
+UNTRUE: tuple[tuple[dict[str, Any], Check, str], ...] = (
+    # It serves all; one that says it does not serve users is told that it does.
+    ({"scenarios": {"users": "a lie"}}, paths.check_declared_scenarios, "declares unsupported"),
+    # It sends the contract's eight; one that declares others is told what it sends.
+    ({"statements": {"recipe": ["begin", *PARTS]}}, statements.check_statements_by_id, "recipes by id"),
+    ({"statements": {"recipe": [*PARTS[:-1]]}}, statements.check_statements_by_id, "recipes by id"),
+    ({"pool_tells": False}, pool.check_pool_not_told, r"bench\.toml does not declare"),
+)
 
 
-@pytest.mark.parametrize("more", [["begin"], []])
-def test_other_statements_than_declared_are_found(backend: Backend, more: list[str]) -> None:
-    """It sends the contract's eight; one that declares others is told what it sends."""
-    declared = {"recipe": [*more, "session", "recipe_by_id", *statements.PARTS[len(more) == 0 :]]}
-    orm = replace(BROKEN, statements=declared)
-    with pytest.raises(AssertionError, match="recipes by id"):
-        statements.check_statements_by_id(Backend(backend.stack, orm, backend.container, backend.host))
-
-
-def test_undeclared_pool_is_found(backend: Backend) -> None:
-    silent = replace(BROKEN, pool_tells=False)
-    with pytest.raises(AssertionError, match=r"bench\.toml does not declare"):
-        pool.check_pool_not_told(Backend(backend.stack, silent, backend.container, backend.host))
+@pytest.mark.parametrize(("declared", "check", "said"), UNTRUE)
+def test_untrue_declaration_is_found(
+    backend: Backend, declared: dict[str, Any], check: Check, said: str
+) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check(replace(backend, implementation=replace(BROKEN, **declared)))
 
 
 def test_unclean_image_is_found(backend: Backend) -> None:
     unclean = catalog.Implementation("contract/broken-unclean")
     options = ["--target", "unclean", "--tag", unclean.image, "--file", f"{BROKEN.name}/Dockerfile"]
     docker("build", "--quiet", *options, str(catalog.ROOT))
-    with Backend(backend.stack, unclean, "", "").variant() as faulty:
+    with replace(backend, implementation=unclean).variant() as faulty:
         with pytest.raises(AssertionError, match="root"):
             hygiene.check_not_root(faulty)
         with pytest.raises(AssertionError, match="gcc"):
@@ -216,12 +196,12 @@ def test_the_proxy_deals_with_what_core_programs_need_not(backend: Backend, chec
         check(proxy)
 
 
-def test_missing_proxy_is_found(patience: Backend) -> None:
+def test_missing_proxy_is_found(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """The application itself, which is there, is not asked."""
-    patience.stack.stop("proxy")
-    patience.stack.patience_s = 4
+    backend.stack.stop("proxy")
+    monkeypatch.setattr(backend.stack, "patience_s", 4)
     try:
         with pytest.raises(AssertionError):
-            whole_path.check_proxied(patience)
+            whole_path.check_proxied(backend)
     finally:
-        patience.stack.start("proxy")
+        backend.stack.start("proxy")

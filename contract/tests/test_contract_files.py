@@ -3,7 +3,6 @@
 import json
 import re
 import statistics
-from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -20,6 +19,11 @@ from contract_checks.registry import CHECKS, HARDENED
 from contract_checks.stack import Stack
 
 OPENAPI = catalog.CONTRACT / "openapi.yaml"
+DOCUMENT = {
+    path: {method.upper(): what for method, what in item.items() if method != "parameters"}
+    for path, item in yaml.safe_load(OPENAPI.read_text())["paths"].items()
+}
+OPERATIONS = [operation for item in DOCUMENT.values() for operation in item.values()]
 SCENARIOS = {scenario for path in paths.PATHS for scenario in path.scenarios}
 
 
@@ -28,34 +32,21 @@ def test_openapi_document_is_valid() -> None:
 
 
 def test_every_scenario_has_its_operations() -> None:
-    document = yaml.safe_load(OPENAPI.read_text())
-    operations = [
-        part for path in document["paths"].values() for part in path.values() if isinstance(part, dict)
-    ]
-    tags = {tag for operation in operations for tag in operation.get("tags", ())}
+    tags = {tag for operation in OPERATIONS for tag in operation.get("tags", ())}
     # The operations of these are those of index and work.
     assert tags | {"idle", "work-large"} == SCENARIOS
 
 
 def test_every_path_of_the_checks_is_in_the_document() -> None:
-    document = yaml.safe_load(OPENAPI.read_text())["paths"]
-    operations = {
-        path: {method.upper() for method in item if method != "parameters"} for path, item in document.items()
-    }
     asked = {re.sub(r"/(987654|1)\b", "/{id}", path.path): {*path.allow} for path in paths.PATHS}
-    assert operations == asked | {"/pool": {"GET"}}
-    ids = [
-        part["operationId"] for item in document.values() for part in item.values() if "operationId" in part
-    ]
+    assert {path: {*item} for path, item in DOCUMENT.items()} == asked | {"/pool": {"GET"}}
+    ids = [operation["operationId"] for operation in OPERATIONS if "operationId" in operation]
     assert len(ids) == len({*ids})
 
 
-def test_checks_have_names_of_their_own() -> None:
-    assert len(set(map(name_of, CHECKS))) == len(CHECKS)
-
-
-def test_the_tiers_are_of_checks() -> None:
-    assert set(CHECKS) > HARDENED
+def test_checks_have_names_of_their_own_and_tiers() -> None:
+    assert len({*map(name_of, CHECKS)}) == len(CHECKS)
+    assert {*CHECKS} > HARDENED
 
 
 @pytest.mark.parametrize("name", [*catalog.names(), "contract/broken"])
@@ -66,12 +57,8 @@ def test_what_is_declared_exists(name: str) -> None:
     assert implementation.scenarios.keys() <= SCENARIOS
     assert implementation.checks.keys() <= set(map(name_of, CHECKS))
     assert set(implementation.bridge) <= set(map(file_of, CHECKS))
-    reasons = [
-        *implementation.settings.values(),
-        *implementation.scenarios.values(),
-        *implementation.checks.values(),
-    ]
-    assert all(reason.strip() for reason in reasons)
+    for reasons in (implementation.settings, implementation.scenarios, implementation.checks):
+        assert all(map(str.strip, reasons.values()))
 
 
 def test_median_body_is_as_published() -> None:
@@ -82,15 +69,10 @@ def test_median_body_is_as_published() -> None:
 @pytest.mark.docker
 @pytest.mark.timeout(300)
 def test_golden_files_are_what_the_database_says(stack: Stack) -> None:
-    stale = golden_files.stale(stack)
-    assert not stale, f"{stale}: contract/tests/contract_checks/golden_files.py writes them anew"
-
-
-@pytest.mark.docker
-@pytest.mark.timeout(300)
-def test_changed_data_makes_golden_files_stale(stack: Stack) -> None:
-    change = "update core_step set text = text || %s where recipe_id = 2 returning 1"
-    stack.query(change, "!")
+    """The control: changed data make them stale."""
+    remedy = "contract/tests/contract_checks/golden_files.py writes them anew"
+    assert golden_files.stale(stack) == [], remedy
+    stack.query("update core_step set text = text || '!' where recipe_id = 2 returning 1")
     try:
         assert golden_files.stale(stack) == ["recipe-2.json", "recipes.tsv"]
     finally:
@@ -115,16 +97,14 @@ def test_other_data_are_as_many_rows_and_none_of_them_is_known(stack: Stack) -> 
     with stack.other_data(salt="1") as database:
         recipes, dashboards = golden_files.bodies(stack, database)
     assert recipes.keys() == public_recipes.keys()
-    assert not {*recipes.values(), *dashboards.values()} & {
-        *public_recipes.values(),
-        *public_dashboards.values(),
-    }
+    known = {*public_recipes.values(), *public_dashboards.values()}
+    assert not known & {*recipes.values(), *dashboards.values()}
     for key, body in recipes.items():
         own, public = _rows(json.loads(body)), _rows(json.loads(public_recipes[key]))
         assert own.keys() == public.keys()
-        known = [row for row in own if own[row] == public[row]]
-        assert not {which for which, _ in known} - {"ingredient", "section"}
-        assert len(known) <= 1, "two words may be the same by chance"
+        same = [row for row in own if own[row] == public[row]]
+        assert not {which for which, _ in same} - {"ingredient", "section"}
+        assert len(same) <= 1, "two words may be the same by chance"
     sizes = [statistics.mean(map(len, each.values())) for each in (recipes, public_recipes)]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.005)
     for user, body in dashboards.items():
@@ -154,30 +134,20 @@ def test_workers_that_are_started_on_demand(
         parallelism.assert_more_at_work(at_work, "at rest: 5 and 6")
 
 
-def _answer(status: int, body: bytes) -> Answer:
-    headers = httpx.Headers({"content-type": "application/json"})
-    return Answer(status, headers, body, 0.1, "GET /api/v1/recipes/0")
-
-
-def _failure(of: Callable[[], None]) -> AssertionError:
-    with pytest.raises(AssertionError) as caught:
-        of()
-    return caught.value
-
-
 def test_a_failure_is_told_in_a_few_lines() -> None:
-    wrong = _answer(401, b'{"error":"no session"}')
-    told = brief(
-        inputs.check_ids, "mine", _failure(lambda: errors.assert_error(wrong, 401, what="no session"))
-    )
-    lines = told.splitlines()
-    assert len(lines) == 6
+    headers = httpx.Headers({"content-type": "application/json"})
+    wrong = Answer(401, headers, b'{"error":"no session"}', 0.1, "GET /api/v1/recipes/0")
+    with pytest.raises(AssertionError) as caught:
+        errors.assert_error(wrong, 401, what="no session")
+    lines = brief(inputs.check_ids, "mine", caught.value).splitlines()
     assert lines[0].startswith("ids: An id that is none is 400")
-    assert lines[1] == "  request   no session: GET /api/v1/recipes/0"
-    assert lines[2] == '  expected  401 with {"error":"unauthorized"} as application/json'
-    assert lines[3] == '  received  401 application/json b\'{"error":"no session"}\''
-    assert "Refusals" in lines[4]
-    assert lines[5] == "  again     just verify mine --only ids --verbose"
+    assert lines[1:] == [
+        "  request   no session: GET /api/v1/recipes/0",
+        '  expected  401 with {"error":"unauthorized"} as application/json',
+        '  received  401 application/json b\'{"error":"no session"}\'',
+        "  remedy    contract/README.md, Refusals",
+        "  again     just verify mine --only ids --verbose",
+    ]
 
 
 def test_a_long_failure_is_cut() -> None:

@@ -3,16 +3,14 @@
 import re
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from contract_checks import catalog, crowds, outage, pool, restarts, stopping
-from contract_checks.backend import Backend
-from contract_checks.docker import docker, inspect, output, wait_until
+from contract_checks.backend import Backend, at_once
+from contract_checks.docker import DockerFailed, docker, inspect, output
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session
 from contract_checks.needs import for_scenario, name_of, needs, unsupported
@@ -40,12 +38,18 @@ pytestmark = [
 ]
 
 
+def first_report(log: str) -> str:
+    """The first report of a sanitizer; "" where there is none."""
+    lines = log.splitlines()
+    found = next((number for number, line in enumerate(lines) if REPORT.search(line)), len(lines))
+    return "\n".join(lines[found : found + SHOWN])
+
+
 def report(container: str, since_s: float = 0) -> str:
-    """The first report of a sanitizer in the container's log, or what is odd about its end; "" where there is none."""
-    lines = "\n".join(output(container, since_s)).splitlines()
-    found = next((number for number, line in enumerate(lines) if REPORT.search(line)), None)
-    if found is not None:
-        return "\n".join(lines[found : found + SHOWN])
+    """The first report in the container's log, or what is odd about its end; "" where there is none."""
+    found = first_report("\n".join(output(container, since_s)))
+    if found:
+        return found
     status = inspect(container)["State"]["ExitCode"]
     return f"ended with status {status}" if status else ""
 
@@ -79,8 +83,7 @@ def server(watched: Watched, request: pytest.FixtureRequest) -> Iterator[Backend
 @for_scenario("recipe", "fan-out")
 def check_one_connection(backend: Backend) -> None:
     """Two workers share one connection to the database; some who wait for it go away."""
-    honoured = backend.implementation.honours(WORKERS="2")
-    with backend.variant(DB_POOL_MAX="1", **honoured) as variant, ThreadPoolExecutor(8) as clients:
+    with backend.variant(DB_POOL_MAX="1", **backend.implementation.honours(WORKERS="2")) as variant:
 
         def ask(number: int) -> None:
             if number % 4 == 0:
@@ -92,7 +95,7 @@ def check_one_connection(backend: Backend) -> None:
             else:
                 assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
 
-        list(clients.map(ask, range(400)))
+        at_once(ask, range(400), clients=8)
 
 
 @needs("DB_POOL_MAX")
@@ -100,12 +103,9 @@ def check_one_connection(backend: Backend) -> None:
 def check_nobody_there(backend: Backend) -> None:
     """Nothing listens where the database should be: what one worker hears is told to those who wait in the other."""
     nowhere = "postgresql://app:app@db:1/tandem?sslmode=disable"
-    honoured = backend.implementation.honours(WORKERS="2")
-    with (
-        backend.variant(DB_POOL_MAX="1", DATABASE_URL=nowhere, **honoured) as variant,
-        ThreadPoolExecutor(24) as clients,
-    ):
-        for answer in clients.map(lambda _: variant.get(f"{RECIPES}/1", KEY), range(400)):
+    settings = {"DB_POOL_MAX": "1", "DATABASE_URL": nowhere, **backend.implementation.honours(WORKERS="2")}
+    with backend.variant(**settings) as variant:
+        for answer in at_once(lambda _: variant.get(f"{RECIPES}/1", KEY), range(400), clients=24):
             assert_error(answer, 503, what="without a database")
 
 
@@ -157,16 +157,13 @@ def seeded(request: pytest.FixtureRequest) -> Iterator[str]:
     docker("image", "rm", "--force", image)
 
 
-@contextmanager
-def told(image: str, mistake: str) -> Iterator[str]:
-    """A container that has made the mistake."""
-    hardening = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
-    container = docker("run", "--detach", *hardening, image, mistake).strip()
+def reported(image: str, mistake: str) -> str:
+    """The report of a container that makes the mistake; "" where it ends as it should."""
     try:
-        assert wait_until(lambda: inspect(container)["State"]["Status"] == "exited", 30)
-        yield container
-    finally:
-        docker("rm", "--force", container)
+        docker("run", "--rm", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", image, mistake)
+    except DockerFailed as failed:
+        return first_report(str(failed)) or str(failed)
+    return ""
 
 
 MISTAKES = {
@@ -182,7 +179,5 @@ MISTAKES = {
 def test_mistakes_are_reported(seeded: str) -> None:
     for mistake, (build, said) in MISTAKES.items():
         if seeded.endswith(build):
-            with told(seeded, mistake) as container:
-                assert said in report(container), mistake
-    with told(seeded, "none") as container:
-        assert not report(container)
+            assert said in reported(seeded, mistake), mistake
+    assert not reported(seeded, "none")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import httpx
@@ -39,31 +40,31 @@ class Answer:
         return f"{self.status} {self.headers.get('content-type')} {self.body[:300]!r}"
 
 
-def told(method: str, path: str, headers: Headers = (), content: bytes | None = None) -> str:
-    """A request in one line, for a message."""
-    parts = [f"{method} {path[:100]}"]
-    parts += [f"{name.decode('latin-1')}: {value[:80].decode('latin-1')}" for name, value in headers]
-    return "  ".join(
-        [*parts, *([f"body {content[:80]!r}, {len(content)} bytes"] if content is not None else [])]
-    )
+def cookie(session: str | None) -> Headers:
+    """The header of a session; none without one."""
+    return [] if session is None else [(b"cookie", b"sessionid=" + session.encode())]
 
 
+def at_once[Item, Result](ask: Callable[[Item], Result], items: Iterable[Item], clients: int) -> list[Result]:
+    """What `ask` gives for each item, asked by so many clients; raises what the first of them raises."""
+    with ThreadPoolExecutor(clients) as pool:
+        return list(pool.map(ask, items))
+
+
+@dataclass(eq=False)
 class Backend:
     """A container of an implementation; `environment` is what was set for it and is for its variants, too."""
 
-    def __init__(
-        self,
-        stack: Stack,
-        implementation: Implementation,
-        container: str,
-        host: str,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
-        self.stack, self.implementation, self.container, self.host = stack, implementation, container, host
-        self.environment = dict(environment or {})
+    stack: Stack
+    implementation: Implementation
+    container: str
+    host: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
         self.port = int(self.environment.get("PORT", "8080"))
         limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
-        self._client = httpx.Client(timeout=20, limits=limits, follow_redirects=False, trust_env=False)
+        self._client = httpx.Client(timeout=20, limits=limits, trust_env=False)
 
     @property
     def url(self) -> str:
@@ -74,13 +75,14 @@ class Backend:
         url = httpx.URL(scheme="http", host=self.host, port=self.port, raw_path=path.encode())
         response = self._client.request(method, url, headers=list(headers), content=content)
         seconds = response.elapsed.total_seconds()
-        asked = told(method, path, headers, content)
-        return Answer(response.status_code, response.headers, response.content, seconds, asked)
+        asked = [f"{method} {path[:100]}", *(f"{name!r}: {value[:80]!r}" for name, value in headers)]
+        if content is not None:
+            asked.append(f"body {content[:80]!r}, {len(content)} bytes")
+        return Answer(response.status_code, response.headers, response.content, seconds, "  ".join(asked))
 
     def get(self, path: str, session: str | None = None) -> Answer:
         """GET, with the session's cookie where one is given."""
-        headers = [] if session is None else [(b"cookie", b"sessionid=" + session.encode())]
-        return self.request("GET", path, headers)
+        return self.request("GET", path, cookie(session))
 
     def alive(self) -> bool:
         """Whether /healthz says so, on a connection that does not stay and hold a thread."""
@@ -105,15 +107,11 @@ class Backend:
         has the settings of both.
         """
         environment = {**self.environment, **settings}
-        settings = {"DATABASE_URL": DIRECT, **environment}
-        with self.stack.started(self.implementation, settings) as container:
+        with self.stack.started(self.implementation, {"DATABASE_URL": DIRECT, **environment}) as container:
             host = address(container)
-            backend = Backend(self.stack, self.implementation, container, host, environment)
-            try:
+            with closing(replace(self, container=container, host=host, environment=environment)) as backend:
                 backend.wait_alive()
                 yield backend
-            finally:
-                backend.close()
 
     def close(self) -> None:
         self._client.close()

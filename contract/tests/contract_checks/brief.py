@@ -29,7 +29,7 @@ def brief(check: Callable[..., Any], name: str, error: BaseException) -> str:
 
 def _place(error: BaseException) -> str:
     """The line of the checks that failed, the outermost: what it calls is the same for all."""
-    folder = Path(__file__).parent
-    frames = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).parent == folder]
-    at = next((frame for frame in frames if frame.name.startswith("check_")), frames[0] if frames else None)
-    return f"{Path(at.filename).relative_to(ROOT)}:{at.lineno}" if at else "contract/tests/contract_checks"
+    for frame in extract_tb(error.__traceback__):
+        if frame.name.startswith("check_"):
+            return f"{Path(frame.filename).relative_to(ROOT)}:{frame.lineno}"
+    return "contract/tests/contract_checks"

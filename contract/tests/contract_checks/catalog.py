@@ -4,11 +4,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTRACT = ROOT / "contract"
-TIERS = ("core", "hardened")
 
 
 @dataclass(frozen=True)
@@ -62,28 +60,16 @@ def load(name: str) -> Implementation:
         raise ValueError(
             f"{name} is no implementation, it has no bench.toml; these are: {', '.join(names())}"
         )
-    text = _read(path)
-    unsupported = text.get("unsupported", {})
-    settings, scenarios, checks = (unsupported.get(kind, {}) for kind in ("settings", "scenarios", "checks"))
-    tier = text.get("tier", "core")
-    if tier not in TIERS:
-        raise ValueError(f"{path}: tier is {tier!r}, and not one of {', '.join(TIERS)}")
+    try:
+        text = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: {error}") from error
+    said = {key: text[key] for key in ("model", "tier", "pool_tells", "statements") if key in text}
     bridge = tuple(text.get("bridge", {}).get("checks", ()))
-    pool_tells = bool(text.get("pool_tells"))
-    statements = text.get("statements", {})
-    return Implementation(
-        name, text.get("model", "sync"), tier, pool_tells, settings, scenarios, checks, bridge, statements
-    )
+    return Implementation(name, bridge=bridge, **said, **text.get("unsupported", {}))
 
 
 def settings() -> dict[str, list[str]]:
     """Every setting of the contract with the values it may have; an empty list where that is open."""
-    text = _read(CONTRACT / "settings.toml")
-    return {name: list(setting.get("values", [])) for name, setting in text.items()}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: {error}") from error
+    text = tomllib.loads((CONTRACT / "settings.toml").read_text())
+    return {name: setting.get("values", []) for name, setting in text.items()}

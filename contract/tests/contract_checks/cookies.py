@@ -16,21 +16,22 @@ ODD = (
 )  # fmt: skip
 # A valid session among other things.
 ACCEPTED = (
-    VALID,
-    b"a=b; " + VALID,
-    VALID + b"; a=b",
-    b"theme=dark; " + VALID + b"; lang=en-GB; _ga=GA1.2.3",
-    b"xsessionid=1; " + VALID,
-    b"a=; " + VALID,
-)
+    VALID, b"a=b; " + VALID, VALID + b"; a=b", b"theme=dark; " + VALID + b"; lang=en-GB; _ga=GA1.2.3",
+    b"xsessionid=1; " + VALID, b"a=; " + VALID,
+)  # fmt: skip
+
+
+def assert_unauthorized(backend: Backend, path: str) -> None:
+    """No session, an empty one, one that nobody has and one that has ended are 401."""
+    for key in (None, "", "unknown", expired(1)):
+        assert_error(backend.get(path, key), 401, what=f"{path} with the session {key!r}")
 
 
 @for_scenario("recipe", "recipes")
 def check_plain_sessions(backend: Backend) -> None:
-    """No session, an empty one, one that nobody has and one that has ended are 401 on both paths."""
+    """Without a valid session both paths are 401."""
     for path in (RECIPES, f"{RECIPES}/1"):
-        for key in (None, "", "unknown", expired(1)):
-            assert_error(backend.get(path, key), 401, what=f"{path} with the session {key!r}")
+        assert_unauthorized(backend, path)
 
 
 @for_scenario("recipe")

@@ -4,10 +4,11 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from contract_checks import statements
-from contract_checks.backend import Answer, Backend
+from contract_checks.backend import Backend, at_once
+from contract_checks.cookies import assert_unauthorized
 from contract_checks.docker import wait_until
 from contract_checks.errors import assert_error
-from contract_checks.golden import USERS, assert_golden_dashboard, expired, session
+from contract_checks.golden import USERS, assert_golden_dashboard, session
 from contract_checks.holds import at_lock, locked
 from contract_checks.needs import for_model, for_scenario, needs
 
@@ -16,44 +17,36 @@ READS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_e
 N = 10
 
 
-def ask(backend: Backend, user: int = 1) -> Answer:
-    return backend.get(PATH, session(user))
+def right(backend: Backend, user: int = 1) -> bytes:
+    """The dashboard of the user, which has to be golden."""
+    answer = backend.get(PATH, session(user))
+    assert_golden_dashboard(answer, user)
+    return answer.body
 
 
 @for_scenario("fan-out")
 def check_dashboards(backend: Backend) -> None:
     """The dashboards of all users, one after the other and at once; without a session 401."""
-    for user in range(1, USERS + 1):
-        assert_golden_dashboard(ask(backend, user), user)
-    with ThreadPoolExecutor(24) as pool:
-        for user, answer in zip(
-            range(1, USERS + 1), pool.map(lambda u: ask(backend, u), range(1, USERS + 1)), strict=True
-        ):
-            assert_golden_dashboard(answer, user)
-    for key in (None, "", "unknown", expired(1)):
-        assert_error(backend.get(PATH, key), 401, what=f"{PATH} with the session {key!r}")
+    for clients in (1, 24):
+        at_once(lambda user: right(backend, user), range(1, USERS + 1), clients)
+    assert_unauthorized(backend, PATH)
 
 
 @for_scenario("fan-out")
 def check_dashboard_statements(backend: Backend) -> None:
     """The five statements once per request, with the rows of the body and no more."""
+    stack = backend.stack
     # PgBouncer asks `select 1` of a connection that idled long, and four reads at once may take any four.
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: ask(backend), range(32)))
-    statements.reset(backend.stack)
-    answers = [ask(backend, 2) for _ in range(N)]
-    for answer in answers:
-        assert_golden_dashboard(answer, 2)
-    found = {s.text: s for s in statements.seen(backend.stack)}
-    calls = {name: s.calls for name, s in found.items()}
-    assert calls == dict.fromkeys(("session", *READS), N), f"{N} dashboards: calls are {calls}"
-    body = json.loads(answers[0].body)
-    rows = {name: s.rows for name, s in found.items()}
-    expected = {"session": N} | {name: N * len(body[name.removeprefix("dashboard_")]) for name in READS}
-    assert rows == expected, f"{N} dashboards: rows are {rows}, in the bodies {expected}"
-    statements.reset(backend.stack)
+    at_once(lambda _: right(backend), range(32), clients=8)
+    statements.reset(stack)
+    *_, body = (json.loads(right(backend, 2)) for _ in range(N))
+    found = {one.text: (one.calls, one.rows) for one in statements.seen(stack)}
+    rows = {name: len(body[name.removeprefix("dashboard_")]) for name in READS}
+    expected = {name: (N, N * each) for name, each in {"session": 1, **rows}.items()}
+    assert found == expected, f"{N} dashboards: calls and rows are {found}, not {expected}"
+    statements.reset(stack)
     assert_error(backend.get(PATH, "unknown"), 401, what="a dashboard with an unknown session")
-    calls = {s.text: s.calls for s in statements.seen(backend.stack)}
+    calls = {one.text: one.calls for one in statements.seen(stack)}
     assert calls == {"session": 1}, f"a dashboard with an unknown session: calls are {calls}"
 
 
@@ -62,10 +55,8 @@ def check_dashboard_statements(backend: Backend) -> None:
 def check_dashboard_pool_of_one(backend: Backend) -> None:
     """With one connection the dashboard works as ever, also for several clients at once."""
     with backend.variant(DB_POOL_MAX="1", **backend.implementation.honours(WORKERS="1")) as variant:
-        assert_golden_dashboard(ask(variant), 1)
-        with ThreadPoolExecutor(6) as pool:
-            for answer in pool.map(lambda _: ask(variant), range(60)):
-                assert_golden_dashboard(answer, 1)
+        right(variant)
+        at_once(lambda _: right(variant), range(60), clients=6)
 
 
 @for_model("async")
@@ -74,22 +65,15 @@ def check_dashboard_pool_of_one(backend: Backend) -> None:
 def check_dashboard_at_once(backend: Backend) -> None:
     """The four reads of one request are sent together: all of them wait for a lock at the same time."""
     settings = {"DB_POOL_MAX": "8", **backend.implementation.honours(WORKERS="1")}
-    with backend.variant(**settings) as variant, ThreadPoolExecutor(4) as pool:
-        for answer in pool.map(lambda _: ask(variant), range(8)):
-            assert_golden_dashboard(answer, 1)
+    with backend.variant(**settings) as variant, ThreadPoolExecutor(1) as pool:
+        at_once(lambda _: right(variant), range(8), clients=4)
         # All four read one of these; the session's statement does not.
         with locked(backend.stack, "core_recipe", "core_team"):
-            waiting = pool.submit(ask, variant)
+            waiting = pool.submit(right, variant)
             together = wait_until(lambda: at_lock(variant) == 4, 1.2)
-        answer = waiting.result()
-    assert together, "the four reads of a dashboard were not sent at once"
-    assert_golden_dashboard(answer, 1)
-    assert wait_until(lambda: ask(backend).status == 200, 3)
+        assert together, "the four reads of a dashboard were not sent at once"
+        waiting.result()
+    assert wait_until(lambda: backend.get(PATH, session(1)).status == 200, 3)
 
 
-CHECKS = (
-    check_dashboards,
-    check_dashboard_statements,
-    check_dashboard_pool_of_one,
-    check_dashboard_at_once,
-)
+CHECKS = (check_dashboards, check_dashboard_statements, check_dashboard_pool_of_one, check_dashboard_at_once)

@@ -15,22 +15,18 @@ class DockerFailed(Exception):
     """A docker command ended with an error; the message holds all of its output."""
 
 
-def docker(*arguments: str, environment: Mapping[str, str] | None = None, timeout_s: float = 900) -> str:
+def docker(*arguments: str, environment: Mapping[str, str] = {}) -> str:
     """Runs `docker <arguments>` with more environment; returns standard output, or raises DockerFailed."""
-    command = ["docker", *arguments]
-    process = subprocess.run(
-        command,
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=timeout_s,
-        check=False,
-    )
-    if process.returncode:
-        output = process.stdout + process.stderr
-        raise DockerFailed(f"{' '.join(command)}\nended with {process.returncode}:\n{output}")
-    return process.stdout
+    return _run(*arguments, environment=environment).stdout
+
+
+def _run(*arguments: str, environment: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
+    command, own = ["docker", *arguments], {**os.environ, **environment}
+    done = subprocess.run(command, env=own, capture_output=True, text=True, errors="replace", timeout=900)
+    if done.returncode:
+        told = f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}"
+        raise DockerFailed(told)
+    return done
 
 
 def pause(container: str) -> None:
@@ -61,9 +57,8 @@ def address(container: str) -> str:
 
 def output(container: str, since_s: float = 0) -> tuple[str, str]:
     """What the container wrote, from a time of the wall clock on: standard output and standard error."""
-    command = ["docker", "logs", "--since", f"{since_s:.3f}", container]
-    process = subprocess.run(command, capture_output=True, check=True)
-    return process.stdout.decode(errors="replace"), process.stderr.decode(errors="replace")
+    done = _run("logs", "--since", f"{since_s:.3f}", container)
+    return done.stdout, done.stderr
 
 
 def end_of_log(container: str, lines: int = 30) -> str:

@@ -21,11 +21,17 @@ class Failed(AssertionError):
         self.request, self.received = answer.asked, str(answer)
 
 
+def assert_answer(answer: Answer, status: int, body: str, kind: str, what: str, remedy: str = "") -> None:
+    """Fails unless the answer has this status, this body and this media type."""
+    if (answer.status, answer.body, answer.media_type) != (status, body.encode(), kind):
+        remedy = remedy or "contract/README.md, the section of the scenario"
+        raise Failed(what, answer, f"{status} with {body[:300]} as {kind}", remedy)
+
+
 def assert_error(answer: Answer, *statuses: int, what: str) -> None:
     """Fails unless the answer has one of these statuses, and the body that belongs to it where the program writes it."""
-    name, remedy = " or ".join(map(str, statuses)), "contract/README.md, Refusals"
+    remedy = "contract/README.md, Refusals"
     if answer.status not in statuses:
-        raise Failed(what, answer, name, remedy)
-    word = OWN.get(answer.status)
-    if word and (answer.body != f'{{"error":"{word}"}}'.encode() or answer.media_type != "application/json"):
-        raise Failed(what, answer, f'{answer.status} with {{"error":"{word}"}} as application/json', remedy)
+        raise Failed(what, answer, " or ".join(map(str, statuses)), remedy)
+    if word := OWN.get(answer.status):
+        assert_answer(answer, answer.status, f'{{"error":"{word}"}}', "application/json", what, remedy)

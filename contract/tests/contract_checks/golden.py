@@ -2,8 +2,8 @@
 
 import csv
 import hashlib
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from contract_checks.backend import Answer
 from contract_checks.catalog import CONTRACT
@@ -14,38 +14,27 @@ BLOCK, USERS = 50, 40
 RECIPES = "/api/v1/recipes"
 
 
-@dataclass(frozen=True)
-class Golden:
+class Golden(NamedTuple):
     bytes: int
     sha256: str
 
 
-def _table(name: str) -> dict[int, Golden]:
-    with (FOLDER / name).open() as lines:
-        return {
-            int(row["id"]): Golden(int(row["bytes"]), row["sha256"])
-            for row in csv.DictReader(lines, delimiter="\t")
-        }
+def digest(body: bytes) -> Golden:
+    return Golden(len(body), hashlib.sha256(body).hexdigest())
 
 
 @cache
-def table() -> dict[int, Golden]:
-    """Size and digest of the body of each recipe of scale 1, deleted ones included."""
-    return _table("recipes.tsv")
+def table(name: str = "recipes") -> dict[int, Golden]:
+    """Size and digest of the body of each recipe of scale 1, deleted ones included, or of each user's dashboard."""
+    with (FOLDER / f"{name}.tsv").open() as lines:
+        rows = csv.DictReader(lines, delimiter="\t")
+        return {int(row["id"]): Golden(int(row["bytes"]), row["sha256"]) for row in rows}
 
 
 @cache
-def dashboards() -> dict[int, Golden]:
-    """Size and digest of the dashboard of each user."""
-    return _table("dashboards.tsv")
-
-
-@cache
-def bodies() -> dict[int, bytes]:
+def bodies(name: str = "recipe") -> dict[int, bytes]:
     """The bodies that are committed in full."""
-    return {
-        int(path.stem.removeprefix("recipe-")): path.read_bytes() for path in FOLDER.glob("recipe-*.json")
-    }
+    return {int(path.stem.rpartition("-")[2]): path.read_bytes() for path in FOLDER.glob(f"{name}-*.json")}
 
 
 def session(user: int) -> str:
@@ -90,24 +79,23 @@ def assert_golden(answer: Answer, key: int) -> None:
 
 def assert_golden_dashboard(answer: Answer, user: int) -> None:
     """Fails unless the answer is the golden dashboard of that user, byte for byte."""
-    full = (FOLDER / "dashboard-1.json").read_bytes() if user == 1 else None
-    _assert_golden(answer, dashboards()[user], full, f"the dashboard of user {user}")
+    full = bodies("dashboard").get(user)
+    _assert_golden(answer, table("dashboards")[user], full, f"the dashboard of user {user}")
 
 
 def _assert_golden(answer: Answer, expected: Golden, full: bytes | None, what: str) -> None:
     remedy = "contract/README.md, The API: canonical JSON, keys in the order of openapi.yaml; contract/golden has bodies"
     if answer.status != 200 or answer.media_type != "application/json":
         raise Failed(what, answer, "200 with Content-Type: application/json", remedy)
-    if full is not None and answer.body != full:
-        raise Failed(what, answer, f"its golden body; they part {_difference(full, answer.body)}", remedy)
-    found = Golden(len(answer.body), hashlib.sha256(answer.body).hexdigest())
+    found = digest(answer.body)
     if found != expected:
-        raise Failed(what, answer, f"its golden body, {expected}, not {found}", remedy)
+        told = f"{expected}, not {found}" if full is None else _difference(full, answer.body)
+        raise Failed(what, answer, f"its golden body, {told}", remedy)
 
 
 def _difference(golden: bytes, served: bytes) -> str:
     """Where two bodies part, with what stands around."""
-    pairs = enumerate(zip(golden, served, strict=False))
-    at = next((i for i, (one, other) in pairs if one != other), min(len(golden), len(served)))
+    shorter = min(len(golden), len(served))
+    at = next((at for at in range(shorter) if golden[at] != served[at]), shorter)
     around = slice(max(0, at - 60), at + 60)
-    return f"at byte {at}\ngolden ...{golden[around]!r}\nserved ...{served[around]!r}"
+    return f"which it leaves at byte {at}\ngolden ...{golden[around]!r}\nserved ...{served[around]!r}"

@@ -4,7 +4,6 @@
 of the canonical form; look at the difference before you commit it.
 """
 
-import hashlib
 import sys
 from pathlib import Path
 
@@ -12,12 +11,11 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from contract_checks.catalog import CONTRACT
+from contract_checks.golden import FOLDER, digest
 from contract_checks.stack import Stack
 
 # In full: a user's first two recipes, the first of a team, and the first of another user.
 FULL = (1, 2, 26, 51)
-# By hand, not from the database.
-WRITTEN = ("index.html",)
 
 
 def bodies(stack: Stack, database: str = "tandem") -> list[dict[int, bytes]]:
@@ -44,27 +42,19 @@ def compute(stack: Stack) -> dict[str, bytes]:
 
 
 def _table(bodies: dict[int, bytes]) -> bytes:
-    lines = [f"{key}\t{len(body)}\t{hashlib.sha256(body).hexdigest()}" for key, body in bodies.items()]
+    lines = ["\t".join(map(str, (key, *digest(body)))) for key, body in bodies.items()]
     return "\n".join(["id\tbytes\tsha256", *lines, ""]).encode()
 
 
 def stale(stack: Stack) -> list[str]:
     """Names of the committed files that are not what the database says, or are too many or too few."""
-    computed = compute(stack)
-    folder = CONTRACT / "golden"
-    committed = {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in WRITTEN}
-    return sorted(
-        name for name in computed.keys() | committed.keys() if computed.get(name) != committed.get(name)
-    )
-
-
-def main() -> None:
-    """Starts a database, writes the files, stops it."""
-    with Stack("tandem-golden") as stack:
-        for name, content in compute(stack).items():
-            (CONTRACT / "golden" / name).write_bytes(content)
-            print(f"wrote contract/golden/{name}")
+    committed = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
+    del committed["index.html"]  # written by hand
+    return sorted({name for name, _ in compute(stack).items() ^ committed.items()})
 
 
 if __name__ == "__main__":
-    main()
+    with Stack("tandem-golden") as stack:
+        for name, content in compute(stack).items():
+            (FOLDER / name).write_bytes(content)
+            print(f"wrote contract/golden/{name}")

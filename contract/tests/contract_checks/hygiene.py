@@ -18,8 +18,8 @@ def check_no_compilers(backend: Backend) -> None:
     """The image holds no compiler, linker or build tool."""
     command = f"for tool in {TOOLS}; do command -v $tool; done; true"
     options = ["--rm", "--network", "none", "--entrypoint", "sh"]
-    found = docker("run", *options, backend.implementation.image, "-c", command)
-    assert not found.split(), f"the image holds build tools: {found.split()}"
+    found = docker("run", *options, backend.implementation.image, "-c", command).split()
+    assert not found, f"the image holds build tools: {found}"
 
 
 def check_labels(backend: Backend) -> None:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from contract_checks.backend import Backend
+from contract_checks.backend import Backend, cookie
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, session
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
-COOKIE = [(b"cookie", b"sessionid=" + session(1).encode())]
+COOKIE = cookie(session(1))
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,13 @@
 
 from collections.abc import Callable
 
+# isort: off
 from contract_checks import (
-    bodies,
-    connections,
-    cookies,
-    crowds,
-    dashboard,
-    database_settings,
-    hygiene,
-    index,
-    inputs,
-    limits,
-    notes,
-    outage,
-    parallelism,
-    paths,
-    pool,
-    restarts,
-    settings,
-    statements,
-    stopping,
-    users,
-    whole_path,
-    work,
+    bodies, connections, cookies, crowds, dashboard, database_settings, hygiene, index, inputs, limits, notes, outage,
+    parallelism, paths, pool, restarts, settings, statements, stopping, users, whole_path, work,
 )  # fmt: skip
+
+# isort: on
 from contract_checks.backend import Backend
 from contract_checks.catalog import Implementation
 
@@ -38,22 +21,12 @@ CHECKS: tuple[Check, ...] = (
     *(check for module in MODULES for check in module.CHECKS),
     crowds.check_keep_alive,
 )
-HARDENED: frozenset[Check] = frozenset(
-    {
-        connections.check_pipelined,
-        connections.check_chunked,
-        connections.check_malformed,
-        connections.check_conflicting_lengths,
-        *limits.CHECKS,
-        inputs.check_head_requests,
-        cookies.check_odd_sessions,
-        hygiene.check_no_compilers,
-        settings.check_bad_settings,
-        crowds.check_slow_clients,
-        crowds.check_broken_off,
-        stopping.check_stop_closes_idle,
-    }
-)
+HARDENED: frozenset[Check] = frozenset((
+    connections.check_pipelined, connections.check_chunked, connections.check_malformed,
+    connections.check_conflicting_lengths, *limits.CHECKS, inputs.check_head_requests, cookies.check_odd_sessions,
+    hygiene.check_no_compilers, settings.check_bad_settings, crowds.check_slow_clients, crowds.check_broken_off,
+    stopping.check_stop_closes_idle,
+))  # fmt: skip
 """What only a program that stands in the open has to do. All other checks are core."""
 
 

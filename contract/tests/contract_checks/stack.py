@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, Self
 
 import httpx
@@ -22,19 +22,10 @@ PASSWORD = secrets.token_hex(16)  # of the database's owner
 ENVIRONMENT = {"HTTP_PORT": "0", "STATS_PORT": "0", "HEALTH_INTERVAL": "1h", "ADMIN_PASSWORD": PASSWORD}
 READY_S = 60
 # What the caller has exported must not reach the stack: empty means default.
-UNSET = [name for name in catalog.settings() if name != "DATABASE_URL"] + [
-    "DATABASE_ADDRESS",
-    "DATABASE_NETWORK",
-    "FAULT",
-    "SCALE",
-    "VARIANT",
-    "SALT",
-]
+UNSET = [*catalog.settings(), "DATABASE_ADDRESS", "DATABASE_NETWORK", "FAULT", "SCALE", "VARIANT", "SALT"]
 SERVICES = ("db", "pgbouncer", "proxy")
-LOGINS: dict[str, dict[str, Any]] = {
-    "db": {"port": 5432, "dbname": "tandem", "user": "postgres", "password": PASSWORD},
-    "pgbouncer": {"port": 6432, "dbname": "tandem", "user": "app", "password": "app"},
-}
+OWNER, APPLICATION = f"port=5432 user=postgres password={PASSWORD}", "port=6432 user=app password=app"
+LOGINS = {"db": OWNER, "pgbouncer": APPLICATION}
 TEMPORARY = "dev.tandem.verify"
 
 
@@ -65,29 +56,22 @@ class Stack:
             self._owner.close()
         self._tear_down()
 
-    def build(self, implementation: Implementation) -> None:
-        """Builds the application's image."""
-        self._compose("build", "app", implementation=implementation)
-
     @contextmanager
     def serving(self, implementation: Implementation) -> Iterator[Backend]:
         """The application as the service `app`, with every setting at the stack's default, behind HAProxy."""
-        self.build(implementation)
+        self._compose("build", "app", implementation=implementation)
         self._wait_ready("pgbouncer")  # the checks before may have ended in the middle of an outage
         self._up("app", implementation)
         container = self.container("app")
-        backend = Backend(self, implementation, container, address(container))
-        try:
+        with closing(Backend(self, implementation, container, address(container))) as backend:
             backend.wait_alive()
             self._up("proxy", implementation)
             yield backend
-        finally:
-            backend.close()
 
     @contextmanager
     def started(self, implementation: Implementation, settings: Mapping[str, str]) -> Iterator[str]:
         """A further container of the image, with these variables: yields its id, then removes it."""
-        variables = [part for name, value in settings.items() for part in ("--env", f"{name}={value}")]
+        variables = [f"--env={name}={value}" for name, value in settings.items()]
         labels = ["--label", "dev.tandem=stack", "--label", f"{TEMPORARY}={self.project}"]
         network = ["--network", f"{self.project}_database"]  # some ask the database itself
         hardening = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
@@ -136,32 +120,28 @@ class Stack:
     def _wait_ready(self, service: str) -> None:
         """Waits for `db`, `pgbouncer` or `proxy`, which may have another address now; of the application its own backend
         knows."""
-        name = self.container(service)
         self._addresses.pop(service, None)
         ready = wait_until(lambda: self._answers(service), READY_S)
-        assert ready, f"{service} is not ready after {READY_S} s; the end of its log:\n{end_of_log(name)}"
+        log = "" if ready else end_of_log(self.container(service))
+        assert ready, f"{service} is not ready after {READY_S} s; the end of its log:\n{log}"
 
     def _answers(self, service: str) -> bool:
-        host = self.address(service)
         try:
             if service == "proxy":
-                return httpx.get(f"http://{host}:8404/healthz", timeout=2, trust_env=False).status_code == 200
+                url = f"http://{self.address(service)}:8404/healthz"
+                return httpx.get(url, timeout=2, trust_env=False).status_code == 200
             if service in LOGINS:
                 # A login is not enough: after an outage PgBouncer refuses the first query, unless one has succeeded.
-                with psycopg.connect(
-                    host=host, connect_timeout=2, autocommit=True, **LOGINS[service]
-                ) as connection:
+                with self.connect(service=service) as connection:
                     connection.execute("select")
         except (httpx.HTTPError, psycopg.Error):
             return False
         return True
 
-    def connect(self, database: str = "tandem") -> psycopg.Connection[tuple[Any, ...]]:
-        """A connection to the database as its owner, beside the application's road."""
-        host = self.address("db")
-        return psycopg.connect(
-            host=host, user="postgres", password=PASSWORD, dbname=database, autocommit=True
-        )
+    def connect(self, database: str = "tandem", service: str = "db") -> psycopg.Connection[tuple[Any, ...]]:
+        """A connection to the database as its owner, beside the application's road; to PgBouncer as the application."""
+        there = {"host": self.address(service), "dbname": database, "connect_timeout": 5}
+        return psycopg.connect(LOGINS[service], autocommit=True, **there)
 
     @contextmanager
     def other_data(self, salt: str) -> Iterator[str]:

@@ -1,10 +1,9 @@
 """The table of users in memory; each check has a container of its own, whose table is empty."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
-from contract_checks.backend import Answer, Backend
-from contract_checks.errors import Failed, assert_error
+from contract_checks.backend import Answer, Backend, at_once
+from contract_checks.errors import assert_answer, assert_error
 from contract_checks.needs import for_scenario
 
 AT_ONCE = 300
@@ -13,17 +12,14 @@ CLIENTS = 24
 
 def assert_text(answer: Answer, body: str, what: str) -> None:
     """Fails unless the answer is 200 with this text."""
-    if (answer.status, answer.body, answer.media_type) != (200, body.encode(), "text/plain"):
-        remedy = "contract/README.md, the section of the scenario"
-        raise Failed(what, answer, f"200 {body!r} as text/plain", remedy)
+    assert_answer(answer, 200, body, "text/plain", what)
 
 
 def _create(backend: Backend) -> int:
-    path = "/user/"
-    answer = backend.request("POST", path)
+    answer = backend.request("POST", "/user/")
     text = answer.body.decode("ascii", "replace")
-    assert re.fullmatch("0|[1-9][0-9]*", text), f"POST {path}: expected an id, got {answer}"
-    assert_text(answer, text, f"POST {path}")
+    assert re.fullmatch("0|[1-9][0-9]*", text), f"POST /user/: expected an id, got {answer}"
+    assert_text(answer, text, "POST /user/")
     return int(text)
 
 
@@ -56,22 +52,20 @@ def check_users(backend: Backend) -> None:
 @for_scenario("users")
 def check_users_at_once(backend: Backend) -> None:
     """Users that are made at once all have ids of their own and are all there; so are those removed gone."""
-    with backend.variant() as fresh, ThreadPoolExecutor(CLIENTS) as pool:
-        ids = sorted(pool.map(lambda _: _create(fresh), range(AT_ONCE)))
-        assert ids == list(range(AT_ONCE)), (
-            f"{AT_ONCE} users at once have only {len(set(ids))} ids: {ids[:20]}"
-        )
+    with backend.variant() as fresh:
+        ids = sorted(at_once(lambda _: _create(fresh), range(AT_ONCE), CLIENTS))
+        told = f"{AT_ONCE} users at once have only {len(set(ids))} ids: {ids[:20]}"
+        assert ids == list(range(AT_ONCE)), told
         _assert_list(fresh, ids)
 
-        def remove(key: int) -> int:
+        def remove(key: int) -> None:
             # Half of the clients remove what the other half reads and replaces.
-            answers = [fresh.request(method, f"/user/{key}") for method in ("GET", "PUT", "DELETE", "GET")]
-            statuses = [answer.status for answer in answers]
-            assert statuses == [200, 200, 200, 404], f"GET, PUT, DELETE, GET /user/{key}: {statuses}"
-            return key
+            methods = ("GET", "PUT", "DELETE", "GET")
+            statuses = [fresh.request(method, f"/user/{key}").status for method in methods]
+            assert statuses == [200, 200, 200, 404], f"{methods} of /user/{key}: {statuses}"
 
-        gone = set(pool.map(remove, ids[::2]))
-        _assert_list(fresh, [key for key in ids if key not in gone])
+        at_once(remove, ids[::2], CLIENTS)
+        _assert_list(fresh, ids[1::2])
 
 
 CHECKS = (check_users, check_users_at_once)
