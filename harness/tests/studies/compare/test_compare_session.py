@@ -147,6 +147,16 @@ def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog
     assert means["falcon-async"] == pytest.approx(700, rel=0.02)
 
 
+def test_a_program_is_compared_with_its_own_of_an_earlier_commit(real: Catalog) -> None:
+    named = ("falcon-sync", "node", "node@0123456", "node:WORKERS=2", "go@0123456")
+    asked = request("falcon-sync", study="compare").model_copy(
+        update={"variants": cli.read_variants([*named])}
+    )
+    assert Compare(real, asked).pairs == [("node", "node@0123456")], (
+        "with the same settings, where both take part"
+    )
+
+
 def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(real: Catalog, compared: Run) -> None:
     """Turned, it would be a second draw of the same statement."""
     record = session_of(real, *compared({}, *reversed(PAIR), pairs=[PAIR, PAIR[::-1]]))
