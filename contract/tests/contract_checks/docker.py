@@ -15,14 +15,16 @@ class DockerFailed(Exception):
     """A docker command ended with an error; the message holds all of its output."""
 
 
-def docker(*arguments: str, environment: Mapping[str, str] = {}) -> str:
-    """Runs `docker <arguments>` with more environment; returns standard output, or raises DockerFailed."""
-    return _run(*arguments, environment=environment).stdout
+def docker(*arguments: str, environment: Mapping[str, str] = {}, timeout_s: float = 900) -> str:
+    """Runs `docker <arguments>` with more environment; returns standard output, or raises DockerFailed or TimeoutExpired."""
+    return _run(*arguments, environment=environment, timeout_s=timeout_s).stdout
 
 
-def _run(*arguments: str, environment: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
+def _run(
+    *arguments: str, environment: Mapping[str, str] = {}, timeout_s: float = 900
+) -> subprocess.CompletedProcess[str]:
     command, own = ["docker", *arguments], {**os.environ, **environment}
-    done = subprocess.run(command, env=own, capture_output=True, text=True, errors="replace", timeout=900)
+    done = subprocess.run(command, env=own, capture_output=True, text=True, errors="replace", timeout=timeout_s)
     if done.returncode:
         told = f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}"
         raise DockerFailed(told)

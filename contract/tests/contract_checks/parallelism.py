@@ -63,8 +63,10 @@ def threads(processes: Iterable[int]) -> int:
 def check_workers(backend: Backend) -> None:
     """More WORKERS are more processes or threads; or, where a runtime starts those on demand, more that work at once."""
     with backend.variant(WORKERS="1") as variant:
-        time.sleep(SETTLED_S)
-        one = threads(pids(variant))
+        one = -1
+        while (now := threads(pids(variant))) != one:
+            one = now
+            time.sleep(SETTLED_S)
     with backend.variant(WORKERS="4") as variant:
         if wait_until(lambda: threads(pids(variant)) >= one + 3, 5, 0.2):
             return
