@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 43_920,
-    "lines in harness/tests": 36_140,
+    "lines in harness/tandem": 43_940,
+    "lines in harness/tests": 36_150,
     "lines in harness/documents, benchmarks and checks": 2_610,
     "words in documents": 52_850,
     "files in results": 200,

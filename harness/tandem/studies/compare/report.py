@@ -274,6 +274,18 @@ def by_role(found: Compared) -> list[Table]:
     return [texts(title, rows, "variant", *(heads[key] for key in keys), left=("variant",))]
 
 
+def pairs(found: Compared) -> list[Table]:
+    """The table of pairs without the baseline; none where there are none."""
+    ratio = {(one.of, one.to, one.metric): one for one in found.contrasts if one.to != found.reference}
+    metrics = [name for name in (TOTAL, APP, GOODPUT) if any(key[2] == name for key in ratio)]
+    rows = [
+        [f"{of} by {to}", *(told(ratio.get((of, to, name))) for name in metrics)]
+        for of, to in dict.fromkeys((one.of, one.to) for one in ratio.values())
+    ]
+    heads = (COLUMNS[name][0] for name in metrics)
+    return [texts("Pairs without the baseline", rows, "pair", *heads, left=("pair",))] if rows else []
+
+
 def _title(result: Result[Compared], metric: str) -> str:
     found = result.conclusions
     rank = "; the primary metric, named beforehand" if metric == found.primary else ""
@@ -293,7 +305,7 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
             own.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
         out += [own, Text(_effect(found, name), style="dim")]
         if name == shown[0]:
-            out += [*curves(found), *by_role(found)]
+            out += [*curves(found), *by_role(found), *pairs(found)]
     return out
 
 

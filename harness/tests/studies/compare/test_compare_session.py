@@ -33,6 +33,7 @@ from tandem.record.window import Verdict, Window
 from tandem.report.sessions import beside_lines, known_lines
 from tandem.studies.compare import command as compare
 from tandem.studies.compare.conclusions import METRICS, Compared
+from tandem.studies.compare.report import pairs
 from tandem.studies.compare.session import may_be_appended, rate_of_pair, session_of
 from tandem.studies.compare.study import Compare
 from tandem.studies.registry import part_of
@@ -143,6 +144,10 @@ def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog
     assert all(one.n == 6 for one in found.values())
     assert record.programs["falcon-sync"].version == real.implementations["falcon-sync"].version
     assert failed(record) == []
+    [table] = pairs(result.conclusions)
+    told = [next(iter(column.cells)) for column in table.columns[:3]]
+    assert told[0] == "starlette-psycopg by starlette-threads"
+    assert str(told[2]).startswith("cheaper by 2"), told
     means = {one.variant: one.mean for one in record.estimates if one.metric == APP}
     assert means["falcon-async"] == pytest.approx(700, rel=0.02)
 
