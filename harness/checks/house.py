@@ -8,7 +8,7 @@ BUDGET = {
     "lines in harness/tandem": 43_940,
     "lines in harness/tests": 36_150,
     "lines in harness/documents, benchmarks and checks": 2_610,
-    "words in documents": 52_850,
+    "words in documents": 52_950,
     "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""

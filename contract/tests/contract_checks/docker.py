@@ -24,7 +24,9 @@ def _run(
     *arguments: str, environment: Mapping[str, str] = {}, timeout_s: float = 900
 ) -> subprocess.CompletedProcess[str]:
     command, own = ["docker", *arguments], {**os.environ, **environment}
-    done = subprocess.run(command, env=own, capture_output=True, text=True, errors="replace", timeout=timeout_s)
+    done = subprocess.run(
+        command, env=own, capture_output=True, text=True, errors="replace", timeout=timeout_s
+    )
     if done.returncode:
         told = f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}"
         raise DockerFailed(told)

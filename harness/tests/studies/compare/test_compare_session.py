@@ -147,7 +147,7 @@ def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog
     [table] = pairs(result.conclusions)
     told = [next(iter(column.cells)) for column in table.columns[:3]]
     assert told[0] == "starlette-psycopg by starlette-threads"
-    assert str(told[2]).startswith("cheaper by 2"), told
+    assert str(told[2]).startswith("cheaper by 50"), told
     means = {one.variant: one.mean for one in record.estimates if one.metric == APP}
     assert means["falcon-async"] == pytest.approx(700, rel=0.02)
 
