@@ -4,9 +4,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTRACT = ROOT / "contract"
+TIERS = ("core", "hardened")
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,9 @@ def load(name: str) -> Implementation:
         raise ValueError(
             f"{name} is no implementation, it has no bench.toml; these are: {', '.join(names())}"
         )
-    try:
-        text = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: {error}") from error
+    text = _read(path)
+    if text.get("tier", "core") not in TIERS:
+        raise ValueError(f"{path}: tier is {text['tier']!r}, and not one of {', '.join(TIERS)}")
     said = {key: text[key] for key in ("model", "tier", "pool_tells", "statements") if key in text}
     bridge = tuple(text.get("bridge", {}).get("checks", ()))
     return Implementation(name, bridge=bridge, **said, **text.get("unsupported", {}))
@@ -71,5 +72,12 @@ def load(name: str) -> Implementation:
 
 def settings() -> dict[str, list[str]]:
     """Every setting of the contract with the values it may have; an empty list where that is open."""
-    text = tomllib.loads((CONTRACT / "settings.toml").read_text())
+    text = _read(CONTRACT / "settings.toml")
     return {name: setting.get("values", []) for name, setting in text.items()}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: {error}") from error

@@ -25,7 +25,7 @@ OFFLOADED_LEAST = 1 / 3
 """Of the CPU time of requests with the large body: what is left to those that serve HTTP is to receive it."""
 SERVING_LEAST = 1 / 4
 """Of the CPU time of requests that are refused: a thread that spends more of it is one of those that serve HTTP."""
-SETTLED_S = 2.0  # a busy machine starts threads late
+SETTLED_S, SETTLED_TRIES = 2.0, 5  # a busy machine starts threads late
 ROUNDS = 6
 BUSY = 0.9
 """Of one worker: below, it waited for its clients."""
@@ -64,7 +64,9 @@ def check_workers(backend: Backend) -> None:
     """More WORKERS are more processes or threads; or, where a runtime starts those on demand, more that work at once."""
     with backend.variant(WORKERS="1") as variant:
         one = -1
-        while (now := threads(pids(variant))) != one:
+        for _ in range(SETTLED_TRIES):
+            if (now := threads(pids(variant))) == one:
+                break
             one = now
             time.sleep(SETTLED_S)
     with backend.variant(WORKERS="4") as variant:

@@ -87,20 +87,26 @@ def _hold(backend: Backend, clients: int) -> float:
     return time.monotonic() - began
 
 
+def _assert_absent(backend: Backend, why: str) -> None:
+    for method in ("GET", "POST"):
+        assert_error(backend.request(method, PATH), 404, what=f"{method} {PATH}, {why}")
+
+
 def check_pool_not_told(backend: Backend) -> None:
     """Without a pool that counts for all there is no such path: undeclared, DB_PERSISTENT=0, or several processes."""
     implementation = backend.implementation
     if not implementation.pool_tells:
-        assert_error(backend.get(PATH), 404, what=f"GET {PATH}, which bench.toml does not declare")
+        _assert_absent(backend, "which bench.toml does not declare")
         return
     alone = implementation.honours(WORKERS="1")
     if implementation.honours(DB_PERSISTENT="0"):
         with backend.variant(DB_PERSISTENT="0", **alone) as variant:
-            assert_error(variant.get(PATH), 404, what=f"GET {PATH} with DB_PERSISTENT=0")
+            _assert_absent(variant, "with DB_PERSISTENT=0")
     if not alone:
         return
     with backend.variant(WORKERS="2") as variant:
         if variant.get(PATH).status == 404:
+            _assert_absent(variant, "with WORKERS=2")
             return
         # Whichever of the two workers is asked, its counts are those of both.
         before = told(variant)

@@ -76,11 +76,11 @@ class Wire:
         assert (answer.status, answer.body) == (200, body), f"{what}: {answer}"
         return answer
 
-    def answer(self) -> Answer:
+    def answer(self, method: bytes = b"GET") -> Answer:
         """The next answer; raises Closed or Silent where there is none, AssertionError where it is broken."""
         began = time.monotonic()
         parser = h11.Connection(h11.CLIENT)
-        parser.send(h11.Request(method="GET", target="/", headers=[("host", "x")]))
+        parser.send(h11.Request(method=method, target="/", headers=[("host", "x")]))
         parser.send(h11.EndOfMessage())
         head: h11.Response | None = None
         body = b""

@@ -15,7 +15,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def _text(file: str) -> str:
-    """A file of the kernel's, at a third of the CPU that Path.read_text takes: each sample reads dozens."""
+    """A small file of the kernel's, which gives it whole, without the buffers of Path.read_text: each sample reads dozens."""
     descriptor = os.open(file, os.O_RDONLY)
     try:
         return os.read(descriptor, 1 << 16).decode()
