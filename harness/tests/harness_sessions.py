@@ -49,7 +49,7 @@ def session(
         source="just session",
         machine=machine,
         scenario="recipes",
-        scenario_version=1,
+        scenario_version=CATALOG.scenarios["recipes"].version,
         topology="full",
         placement=PLACEMENT,
         plan="session",

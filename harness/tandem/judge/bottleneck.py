@@ -49,7 +49,7 @@ class Concurrency:
     handler_threads: int | None = None
     """Threads of the whole application; None where handlers do not occupy one."""
     admitted: int | None = None
-    """Requests that HAProxy lets in at once, where that was chosen."""
+    """Requests that HAProxy lets in at once; None: without a limit."""
     round_trips: int | None = None
     """Round trips of a request to the database, one after the other."""
 
@@ -257,9 +257,15 @@ def _lock_wait(window: Window, usable: int | None) -> str | None:
     return f"on average, {waiting:.0f} of {in_use} database connections wait for a lock"
 
 
+def _inside_ms(window: Window) -> float | None:
+    """Mean time of a request behind HAProxy's queue: that of all, less the share of the connections that wait there."""
+    mean_ms, queue = window.service_time_ms.mean, window.proxy.queue_mean if window.proxy else None
+    return mean_ms if mean_ms is None or queue is None else mean_ms * (1 - min(queue / window.connections, 1))
+
+
 def _app_pool(window: Window) -> list[str]:
     """The wait for the application's own pool, if it reports that."""
-    waited_ms, mean_ms = window.app_pool_wait_ms, window.service_time_ms.mean
+    waited_ms, mean_ms = window.app_pool_wait_ms, _inside_ms(window)
     if waited_ms is None or not mean_ms:
         return []
     share = f"{waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%})"
@@ -274,7 +280,7 @@ def _pool_wait(window: Window, at_once: Concurrency) -> list[str]:
     with fewer threads than connections they wait for a thread before they could wait for a connection.
     """
     db_pool_usable, handler_threads = at_once.db_pool_usable, at_once.handler_threads
-    pooler, told_ms, mean_ms = window.pooler, window.app_pool_wait_ms, window.service_time_ms.mean
+    pooler, told_ms, mean_ms = window.pooler, window.app_pool_wait_ms, _inside_ms(window)
     if db_pool_usable is None or not mean_ms:
         return []
     waits = []

@@ -21,7 +21,7 @@ from tandem.load.idle import IdleConnections, second_answer
 from tandem.load.rows import Rows, answers_per_second
 from tandem.load.shares import deal, roles
 from tandem.load.vegeta import VEGETA
-from tandem.probes.haproxy import point, slot_port
+from tandem.probes.haproxy import admit, point, slot_port
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.window import Finding
 
@@ -119,10 +119,12 @@ class Application:
         return [code == status and answers.difference(body) is None for code, body in each]
 
     def select(self) -> None:
-        """Make HAProxy ask this application, where several are up."""
-        if self.stack.slot and self.case.proxied:
-            asked = self.stack.app_seen_by("proxy", self.app)
-            point(self.services["proxy"].address, self.stack.slot, *asked)
+        """Make HAProxy ask this application, where several are up, and let in what the case says."""
+        if self.case.proxied:
+            proxy, slot = self.services["proxy"].address, self.stack.slot
+            if slot:
+                point(proxy, slot, *self.stack.app_seen_by("proxy", self.app))
+            admit(proxy, slot, self.case.admitted)
 
     def ask_for(self, case: VisitCase) -> None:
         """Makes `case` what is asked from now on."""

@@ -76,7 +76,7 @@ class VisitCase:
     database_address: str
     """Address of the database in the topology, service:port; the latency proxy forwards to it."""
     admitted: int | None
-    """Requests that HAProxy lets into the application at once, where that was chosen."""
+    """Requests that HAProxy lets into the application at once; None: without a limit."""
     db_rtt_ms: int | None
     """Distance to the database; None: the latency proxy is not in the path."""
     generators: int

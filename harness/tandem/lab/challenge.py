@@ -212,7 +212,7 @@ def _behind_session(app: Application) -> int:
 def _waited_for(app: Application, within_s: float) -> bool:
     """Whether the application waits for a lock; returns as soon as it does."""
     end_s = time.monotonic() + within_s
-    while not app.postgres.lock_waits():
+    while not app.postgres.sessions()[1]:
         if time.monotonic() > end_s:
             return False
         time.sleep(LOOK_S)

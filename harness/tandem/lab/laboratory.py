@@ -33,7 +33,6 @@ from tandem.record.trial import Trial, TrialSpec
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
 """The services that stay up from the first visit to the last."""
 READ_BY = {
-    "APP_MAXCONN": "proxy",
     "PGBOUNCER_POOL_SIZE": "pgbouncer",
     "PGBOUNCER_POOL_MODE": "pgbouncer",
     "PGBOUNCER_AUTH_TYPE": "pgbouncer",

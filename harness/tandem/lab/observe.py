@@ -25,7 +25,6 @@ from tandem.probes import haproxy
 from tandem.probes.comparing import Comparison
 from tandem.probes.database_wire import DatabaseTap
 from tandem.probes.disturbances import DisturbanceProbe
-from tandem.probes.haproxy import HAProxy
 from tandem.probes.pools import AppPool, PgBouncer, PoolCounters, PoolUse
 from tandem.probes.postgres import ADMIN_PASSWORD, HARNESS_ROLES, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
@@ -140,18 +139,15 @@ class Counters:
         groups[HARNESS] = machines.harness_cgroup()
         pooled = first.case.database_address.startswith("pgbouncer")
         self._groups = groups
-        self._proxy = HAProxy(services["proxy"].address) if first.case.proxied else None
         self._pooler = PgBouncer(services["pgbouncer"].address, ADMIN_PASSWORD) if pooled else None
         self._postgres = first.postgres
-        asks = bool(first.case.scenario.statements)
-        waits, connected = (self._postgres.lock_waits, self._connected) if asks else (None, None)
+        sessions = self._sessions if first.case.scenario.statements else None
         slots = {label: app.stack.slot for label, app in scene.apps.items()}
         servers = {label: haproxy.slot(name) if name else haproxy.APP for label, name in slots.items()}
+        proxies = partial(haproxy.read, services["proxy"].address, servers) if first.case.proxied else None
         # One of several generators may die, and the window goes on.
         mortal = first.generators if first.case.generators > 1 else []
-        self._sampler = Sampler(
-            machines, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers, mortal
-        )
+        self._sampler = Sampler(machines, groups, proxies, self._pooler, scene.seen, sessions, mortal)
         self.mark = self._sampler.mark
         # Through the latency proxy all come from its address: of several applications it is not known whose they are.
         there = "pgbouncer" if pooled else "db"
@@ -169,9 +165,10 @@ class Counters:
         self._busiest: dict[str, float | None] = {}
         self._series = Series()
 
-    def _connected(self) -> dict[tuple[str, str], int]:
-        """Connections by address and role, to PgBouncer and past it, summed."""
-        return self._postgres.connected() + (self._pooler.connected() if self._pooler else Counter())
+    def _sessions(self) -> tuple[dict[tuple[str, str], int], int]:
+        """Connections by address and role, to PgBouncer and past it, summed; and how many wait for a lock."""
+        connected, waits = self._postgres.sessions()
+        return connected + (self._pooler.connected() if self._pooler else Counter()), waits
 
     def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
         return {label: self._groups[key].thread_cpu_s() for label, key in self._apps.items()}
@@ -186,9 +183,8 @@ class Counters:
             now = self._thread_cpu_s()
             self._busiest = {label: _busiest(self._threads[label], now[label]) for label in self._apps}
         finally:
-            for connection in (self._proxy, self._pooler):
-                if connection:
-                    connection.close()
+            if self._pooler:
+                self._pooler.close()
 
     def part(self, app: str) -> Counted:
         """The application's counters under the role `app`; those of others that were loaded at the same time keep

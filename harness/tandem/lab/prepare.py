@@ -33,6 +33,9 @@ DEFAULT_TOPOLOGY = "full"
 PROXY_ANSWERS = "proxy:8081"
 """Address at which HAProxy answers by itself, with one of PROXY_BODIES."""
 PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")
+ADMITTED_PER_CONNECTION = 2
+"""HAProxy lets in twice the requests that the pool has connections for: enough that each finds the next one ready, and the
+others queue in the proxy. https://www.haproxy.com/blog/play_with_maxconn_avoid_server_slowness_or_crash"""
 
 
 @dataclass
@@ -177,18 +180,18 @@ def case_of(
     root, queries = conditions.catalog.root, conditions.catalog.root / "contract/sql/queries"
     scenario = scenario.asked_with(implementation.statements)
     topology = conditions.catalog.topologies[conditions.topology].variables
-    admitted = conditions.variables.get("APP_MAXCONN")
+    proxied = topology["LOAD_ADDRESS"].startswith("proxy")
     made = VisitCase(
         implementation=implementation,
         scenario=scenario,
         settings=settings,
         load_address=topology["LOAD_ADDRESS"],
-        proxied=topology["LOAD_ADDRESS"].startswith("proxy"),
+        proxied=proxied,
         answers=read_answers(scenario, root / "contract", salt=conditions.salt),
         queries=read_queries(queries) | own_queries(conditions.catalog, implementation),
         texts=read_texts(queries),
         database_address=topology["DATABASE_ADDRESS"],
-        admitted=None if admitted is None else int(admitted),
+        admitted=_admitted(conditions.variables.get("APP_MAXCONN"), scenario, settings) if proxied else None,
         db_rtt_ms=conditions.db_rtt_ms,
         generators=conditions.generators,
     )
@@ -269,6 +272,14 @@ def prepare(
         variables["DATABASE_NETWORK"] = "distance"
     stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)
     return Prepared(variant, case, stack)
+
+
+def _admitted(chosen: str | None, scenario: Scenario, settings: Mapping[str, str]) -> int | None:
+    """Requests that HAProxy lets in at once; None: without a limit, as where requests need no database."""
+    if chosen is not None:
+        return int(chosen)
+    asks = any(part.statements for part in scenario.parts)
+    return ADMITTED_PER_CONNECTION * int(settings["DB_POOL_MAX"]) if asks else None
 
 
 def _stand_in(

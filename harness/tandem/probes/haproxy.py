@@ -1,4 +1,4 @@
-"""HAProxy's own statistics, from its page in CSV form, and the choice of the application that it asks."""
+"""HAProxy's runtime API: its own statistics, the application that it asks, and how many requests it lets in."""
 
 import csv
 import io
@@ -6,17 +6,18 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import httpx
-
 from tandem.errors import TandemError
 
 RUNTIME_PORT = 9999
+BACKENDS_AND_SERVERS = 2 + 4
 APP = ("app", "BACKEND")
 """Proxy and server in the statistics: the one application that is up."""
 SLOTS = 24
 """Servers of compose/proxy/haproxy.cfg that can be pointed anywhere, each with a port of its own: so many applications
 can be up at once."""
 SLOTS_FROM_PORT = 8100
+UNLIMITED = 4000
+"""As in compose/stack.yaml: more than any scenario asks at once."""
 
 
 @dataclass(frozen=True)
@@ -67,35 +68,46 @@ def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:
     raise KeyError(f"HAProxy's statistics do not contain {'/'.join(of)}")
 
 
-class HAProxy:
-    def __init__(self, address: str) -> None:
-        self._client = httpx.Client(base_url=f"http://{address}:8404", timeout=2)
+def read(address: str, servers: Mapping[str, tuple[str, str]]) -> dict[str, ProxyCounters]:
+    """Counters of these servers. servers: key -> proxy and server. Raises TandemError if HAProxy does not answer.
 
-    def read(self, servers: Mapping[str, tuple[str, str]]) -> dict[str, ProxyCounters]:
-        """Read the counters of these servers. servers: key -> proxy and server."""
-        text = self._client.get("/;csv").raise_for_status().text
-        return {name: parse_csv(text, of) for name, of in servers.items()}
+    https://docs.haproxy.org/3.0/management.html#9.3-show%20stat
+    """
+    text = _told(address, f"show stat -1 {BACKENDS_AND_SERVERS} -1")
+    return {name: parse_csv(text, of) for name, of in servers.items()}
 
-    def close(self) -> None:
-        self._client.close()
+
+def _told(proxy: str, commands: str) -> str:
+    """What HAProxy's runtime API says to commands. Raises TandemError if it does not answer."""
+    try:
+        with socket.create_connection((proxy, RUNTIME_PORT), timeout=2) as connection:
+            connection.sendall(f"{commands}\n".encode())
+            connection.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: connection.recv(4096), b"")).decode()
+    except OSError as error:
+        raise TandemError(f"HAProxy's runtime API does not answer: {error}") from None
 
 
 def point(proxy: str, name: str, application: str, port: int) -> None:
-    """Makes HAProxy ask the application at this address for what comes to the slot's port, through its runtime API.
-    Raises TandemError if it does not.
+    """Makes HAProxy ask the application at this address for what comes to the slot's port. Raises TandemError if it does not.
 
     https://docs.haproxy.org/3.0/management.html#9.3-set%20server
     """
-    commands = (
+    said = _told(
+        proxy,
         f"set server slots/{name} addr {application} port {port};"
-        f" set server slots/{name} state ready; show servers state slots\n"
+        f" set server slots/{name} state ready; show servers state slots",
     )
-    try:
-        with socket.create_connection((proxy, RUNTIME_PORT), timeout=2) as connection:
-            connection.sendall(commands.encode())
-            connection.shutdown(socket.SHUT_WR)
-            said = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
-    except OSError as error:
-        raise TandemError(f"HAProxy's runtime API does not answer: {error}") from None
     if not any(line.split()[3:6] == [name, application, "2"] for line in said.splitlines()):
         raise TandemError(f"HAProxy does not forward to {application}: {said.strip()}")
+
+
+def admit(proxy: str, name: str | None, requests: int | None) -> None:
+    """Makes HAProxy let so many requests into an application at once. name: of its slot; None: the one that is up. requests:
+    None: without a limit. Raises TandemError if it does not.
+
+    https://docs.haproxy.org/3.0/management.html#9.3-set%20maxconn%20server
+    """
+    server = "/".join(slot(name) if name else ("app", "app"))
+    if said := _told(proxy, f"set maxconn server {server} {requests or UNLIMITED}").strip():
+        raise TandemError(f"HAProxy does not limit {server}: {said}")

@@ -184,18 +184,18 @@ class Postgres:
         """Flushes of the log to disk since the server's start."""
         return self._number("select wal_sync from pg_stat_wal")
 
-    def lock_waits(self) -> int:
-        """Connections of the role `app` that wait right now for a lock that another transaction holds."""
-        return self._number(
-            "select count(*) from pg_stat_activity where usename = 'app' and wait_event_type = 'Lock'"
-        )
-
-    def connected(self) -> Counter[tuple[str, str]]:
-        """Address and role -> its connections right now."""
+    def sessions(self) -> tuple[Counter[tuple[str, str]], int]:
+        """Address and role -> its connections right now; and how many of the role `app` wait for a lock of another."""
         rows = self._connected().execute(
-            "select host(client_addr), usename, count(*) from pg_stat_activity where client_addr is not null group by 1, 2"
+            "select host(client_addr), usename, count(*),"
+            " count(*) filter (where usename = 'app' and wait_event_type = 'Lock')"
+            " from pg_stat_activity where client_addr is not null group by 1, 2"
         )
-        return Counter({(str(address), str(role)): int(number) for address, role, number in rows})
+        found, waits = Counter[tuple[str, str]](), 0
+        for address, role, number, waiting in rows:
+            found[str(address), str(role)] = int(number)
+            waits += int(waiting)
+        return found, waits
 
     def rows_of(self, text: str, keys: Collection[int]) -> dict[int, int]:
         """Key -> rows that a query of the contract, whose one parameter it is, returns for it."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from tandem.hosts.host import Cgroup, HostCpu, Machines, Usage
-from tandem.probes.haproxy import HAProxy, ProxyCounters
+from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.pools import PgBouncer, PoolerCounters
 from tandem.probes.probe import Background, uneven_s
 
@@ -68,21 +68,18 @@ class Sampler:
         self,
         host: Machines,
         groups: Mapping[str, Cgroup],
-        proxy: HAProxy | None,
+        proxies: Callable[[], dict[str, ProxyCounters]] | None,
         pooler: PgBouncer | None,
         seen: Callable[[Sample, Sample], None],
-        lock_waits: Callable[[], int] | None = None,
-        connected: Callable[[], dict[tuple[str, str], int]] | None = None,
-        servers: Mapping[str, tuple[str, str]] | None = None,
+        sessions: Callable[[], tuple[dict[tuple[str, str], int], int]] | None = None,
         mortal: Collection[str] = (),
     ) -> None:
-        """servers: label -> proxy and server in HAProxy's statistics. mortal: roles whose containers may go while
+        """sessions: connections by address and role, and how many wait for a lock. mortal: roles whose containers may go while
         they are sampled: their counters stand still then."""
         self._host = host
-        self._groups, self._proxy, self._pooler, self._seen = dict(groups), proxy, pooler, seen
+        self._groups, self._proxies, self._pooler, self._seen = dict(groups), proxies, pooler, seen
         self._mortal, self._last, self._gone = set(mortal), dict[str, Usage](), dict[str, Usage]()
-        self._lock_waits, self._connected = lock_waits, connected
-        self._servers = servers or {}
+        self._sessions = sessions
         self._series, self._marks = Series(), list[Sample]()
         self._looking = Background("sampler", self._look, _pause_s)
 
@@ -112,15 +109,15 @@ class Sampler:
 
     def take(self) -> Sample:
         at_s, usage = self._usages()
-        proxies = self._proxy.read(self._servers) if self._proxy else None
+        connected, lock_waits = self._sessions() if self._sessions else (None, None)
         return Sample(
             at_s=at_s,
             usage=usage,
             host=self._host.read_cpu(),
-            proxies=proxies,
+            proxies=self._proxies() if self._proxies else None,
             pooler=self._pooler.read() if self._pooler else None,
-            lock_waits=self._lock_waits() if self._lock_waits else None,
-            connected=self._connected() if self._connected else None,
+            lock_waits=lock_waits,
+            connected=connected,
         )
 
     def mark(self) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,9 +60,20 @@ def most_at_once(several: SideBySide) -> list[int]:
     return [at_once(Served.parse(text)) for text in logs.values()]
 
 
-def test_the_server_of_one_application_admits_what_it_may(stage: Stage) -> None:
-    with stage.running(variables={"APP_MAXCONN": str(ADMITTED)}) as running:
-        assert at_once(running.window("closed", 2, SLEEPS, connections=CLIENTS).served) == ADMITTED
+@pytest.mark.parametrize(
+    ("chosen", "admitted"),
+    [
+        ({"variables": {"APP_MAXCONN": str(ADMITTED)}}, ADMITTED),
+        # Of a scenario that asks the database: twice the pool. The server here answers without one.
+        ({"scenario": "recipe", "settings": {"DB_POOL_MAX": "3"}}, 6),
+        ({}, CLIENTS),
+    ],
+)
+def test_the_server_of_one_application_admits_what_it_may(
+    stage: Stage, chosen: dict[str, Any], admitted: int
+) -> None:
+    with stage.running(**chosen) as running:
+        assert at_once(running.window("closed", 2, SLEEPS, connections=CLIENTS).served) == admitted
 
 
 def test_each_slot_admits_what_it_may(stage: Stage) -> None:

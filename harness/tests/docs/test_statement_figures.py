@@ -98,6 +98,7 @@ def test_what_was_spent_is_the_defaults_of_the_present_version() -> None:
         where = {"scenario": "recipes", "topology": "full", "placement": "two-cores", "db_rtt_ms": None}
         cost = [Estimate(metric=TOTAL, variant=label, mean=mean, n=6)]
         version = REAL.catalog().implementation(program.implementation).version
+        where["scenario_version"] = REAL.catalog().scenarios["recipes"].version
         today = {"settings": {}, "version": version, "effective": defaults}
         mine = program.model_copy(update={**today, **changed})
         return record.model_copy(update={**where, "estimates": cost, "programs": {label: mine}})

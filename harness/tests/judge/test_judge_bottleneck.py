@@ -40,6 +40,10 @@ def queued(mean: float | None) -> Window:
     return good_window(proxy=proxy(queue_mean=mean))
 
 
+def inside(own_ms: float) -> Window:
+    return good_window(proxy=proxy(queue_mean=25.0), app_pool_wait_ms=own_ms)
+
+
 def locked(mean: float | None) -> Window:
     return good_window(lock_waits_mean=mean)
 
@@ -81,6 +85,8 @@ def waited(own_ms: float | None, pooler_us: float | None = 10.0) -> Window:
         (queued(25.0), At(20, None, 25), "pool-wait"),
         (queued(25.0), At(handler_threads=5, admitted=25), "thread-pool"),
         (queued(25.0), At(40, None, 25), "proxy"),
+        # Half of 5 ms in HAProxy's queue: a fifth of what is left is 0.5 ms.
+        *((inside(ms), At(20, None, 40), tag) for ms, tag in ((0.51, "pool-wait"), (0.49, "latency-bound"))),
         # Locks: a fifth of the connections that can be in use, which are no more than threads.
         (locked(None), ENOUGH, "latency-bound"),
         (locked(9.9), ENOUGH, "latency-bound"),

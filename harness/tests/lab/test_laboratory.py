@@ -75,10 +75,9 @@ def test_a_study_knows_its_generators(
     ("runs_with", "wanted", "anew"),
     [
         ({}, {}, []),
-        ({}, {"APP_MAXCONN": "1"}, ["proxy"]),
-        ({"APP_MAXCONN": "1"}, {"APP_MAXCONN": "1"}, []),
-        ({"APP_MAXCONN": "1"}, {}, ["proxy"]),
-        ({"APP_MAXCONN": "1"}, {"PGBOUNCER_POOL_SIZE": "1"}, ["pgbouncer", "proxy"]),
+        ({}, {"PGBOUNCER_POOL_SIZE": "1"}, ["pgbouncer"]),
+        ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "1"}, []),
+        ({"PGBOUNCER_POOL_SIZE": "1"}, {}, ["pgbouncer"]),
         ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "2", "FAULT": "cached"}, ["pgbouncer"]),
         ({"PGBOUNCER_POOL_MODE": "session"}, {"PGBOUNCER_AUTH_TYPE": "md5"}, ["pgbouncer"]),
         ({}, {"APP_CPUSET": "0-1"}, []),
@@ -120,14 +119,14 @@ def test_services_that_did_not_come_up_are_started_again(
     one = lab(root, tmp_path)
     usual: Any = SimpleNamespace(variables={"DATABASE_ADDRESS": "db:5432"}, **STACK, start=started.append)
     odd: Any = SimpleNamespace(
-        variables={**usual.variables, "APP_MAXCONN": "x"}, **STACK, start=started.append
+        variables={**usual.variables, "PGBOUNCER_POOL_SIZE": "x"}, **STACK, start=started.append
     )
     monkeypatch.setattr(laboratory_, "await_services", never)
     with pytest.raises(TandemError):
         one._services_as(odd)
     monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
     one._services_as(usual)
-    assert "proxy" in started[1]
+    assert "pgbouncer" in started[1]
 
 
 def test_the_limits_of_a_variant_reach_its_stack(root: Path, tmp_path: Path) -> None:

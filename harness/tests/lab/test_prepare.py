@@ -92,6 +92,28 @@ def test_what_does_not_is_told(real: Catalog, of: Variant, changes: dict[str, An
 # ---- what a variant is started with ----
 
 
+@pytest.mark.parametrize(
+    ("scenario", "topology", "variables", "admitted"),
+    [
+        ("recipes", "full", {}, 8),
+        ("mixed", "full", {}, 8),
+        ("work", "full", {}, None),
+        ("recipes", "pooled", {}, None),
+        ("work", "full", {"APP_MAXCONN": "9"}, 9),
+    ],
+)
+def test_haproxy_lets_in_twice_the_pool(
+    real: Catalog,
+    tmp_path: Path,
+    scenario: str,
+    topology: str,
+    variables: dict[str, str],
+    admitted: int | None,
+) -> None:
+    of = variant(settings={"DB_POOL_MAX": "4"}, scenario=scenario, topology=topology, variables=variables)
+    assert prepare(real, asked(of), of, tmp_path).case.admitted == admitted
+
+
 def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, tmp_path: Path) -> None:
     of = variant(
         settings={"DB_POOL_MAX": "4"},
@@ -106,7 +128,7 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     assert (made.case.scenario.name, made.case.scenario.connections) == ("recipe", 7)
     assert real.scenarios["recipe"].connections != 7, "that of the repository is left as it is"
     assert (made.case.load_address, made.case.proxied) == ("app:8080", False)
-    assert made.case.admitted == 9
+    assert made.case.admitted is None, "nothing is in front of it"
     assert made.case.db_pool_usable == 4
     assert made.stack.variables["FAULT"] == "cached"
     written = (tmp_path / "compose.env").read_text()
