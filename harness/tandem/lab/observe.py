@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
+from itertools import count
 
 from tandem.errors import TandemError
 from tandem.hosts.host import TELL_ROUTES, other_end
@@ -141,6 +142,7 @@ class Counters:
         self._groups = groups
         self._pooler = PgBouncer(services["pgbouncer"].address, ADMIN_PASSWORD) if pooled else None
         self._postgres = first.postgres
+        self._number, self._pooled = count(), Counter[tuple[str, str]]()
         sessions = self._sessions if first.case.scenario.statements else None
         slots = {label: app.stack.slot for label, app in scene.apps.items()}
         servers = {label: haproxy.slot(name) if name else haproxy.APP for label, name in slots.items()}
@@ -168,7 +170,10 @@ class Counters:
     def _sessions(self) -> tuple[dict[tuple[str, str], int], int]:
         """Connections by address and role, to PgBouncer and past it, summed; and how many wait for a lock."""
         connected, waits = self._postgres.sessions()
-        return connected + (self._pooler.connected() if self._pooler else Counter()), waits
+        # PgBouncer's answer has a long row for each connection: of many applications it is asked for more seldom.
+        if self._pooler and next(self._number) % len(self._apps) == 0:
+            self._pooled = self._pooler.connected()
+        return connected + self._pooled, waits
 
     def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
         return {label: self._groups[key].thread_cpu_s() for label, key in self._apps.items()}
