@@ -262,12 +262,6 @@ def test_where_a_default_has_changed_the_recorded_value_is_chosen(real: Catalog)
     assert again(real, old, 7).variants[0].settings == {"DB_POOL_MAX": "9"}
 
 
-CHANGED = pytest.mark.xfail(
-    reason="its experiment measures something else now", raises=UsageError, strict=True
-)
-"""Until the record is made again."""
-
-
 @pytest.mark.parametrize(
     ("folder", "rows", "started"),
     [
@@ -277,9 +271,7 @@ CHANGED = pytest.mark.xfail(
         ("comparisons/falcon", ["falcon-sync"], ["falcon-sync", "falcon-sync~2"]),
         ("reference-experiments/cpp-connections", ["node, 10"], ["node"]),
         ("reference-experiments/hyper-delay", ["async1, 200 ms"], ["async1, 20 ms"]),
-        pytest.param(
-            *("reference-experiments/file-io", ["smol tasks, 5/1M"], ["smol tasks, 5/1M"]), marks=CHANGED
-        ),
+        ("reference-experiments/file-io", ["smol tasks, 5/1M"], ["smol tasks, 5/1M"]),
     ],
 )
 def test_some_rows_alone(real: Catalog, root: Path, folder: str, rows: list[str], started: list[str]) -> None:
@@ -310,7 +302,6 @@ def test_rows_of_an_experiment_come_with_those_of_their_start(real: Catalog, roo
     assert study.request.same_but_for_the_seed(of_today(real, study.request))
 
 
-@CHANGED
 def test_files_of_one_row_are_concluded_without_the_others(real: Catalog, root: Path) -> None:
     kind, result, made = read_folder(root / "results/reference-experiments/file-io")
     row = "smol tasks, 5/1M"

@@ -80,13 +80,7 @@ def test_verifying_a_start_takes_less_than_3_s(folder: str) -> None:
     assert median(sum(both) for both in asked if len(both) == 2) < 3
 
 
-CHANGED = pytest.mark.xfail(reason="file-io has to be measured again", raises=AssertionError, strict=True)
-
-
-@pytest.mark.parametrize(
-    "folder",
-    [*(pytest.param(one, marks=CHANGED) if one.endswith("/file-io") else one for one in FOLDERS), *QUOTED],
-)
+@pytest.mark.parametrize("folder", [*FOLDERS, *QUOTED])
 def test_a_reproduction_is_of_what_the_experiment_is_today(folder: str) -> None:
     record, experiment = RECORDS.result(folder), experiment_of(folder)
     found, plan = record.conclusions, Path(folder).suffix[1:]
