@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from tandem.errors import TandemError
 
 RUNTIME_PORT = 9999
-BACKENDS_AND_SERVERS = 2 + 4
 APP = ("app", "BACKEND")
 """Proxy and server in the statistics: the one application that is up."""
 SLOTS = 24
@@ -73,7 +72,7 @@ def read(address: str, servers: Mapping[str, tuple[str, str]]) -> dict[str, Prox
 
     https://docs.haproxy.org/3.0/management.html#9.3-show%20stat
     """
-    text = _told(address, f"show stat -1 {BACKENDS_AND_SERVERS} -1")
+    text = _told(address, "show stat -1 6 -1")  # all backends (2) and servers (4)
     return {name: parse_csv(text, of) for name, of in servers.items()}
 
 

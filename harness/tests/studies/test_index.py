@@ -57,7 +57,7 @@ def test_the_newest_is_first_and_each_tells_what_it_is(keep: Keep) -> None:
         "two",
         "reproduce",
         "file-io",
-        132,
+        220,
     )
     assert entry.headline.endswith(" claims stand")
     assert (found.unreadable, found.unfinished) == ([], [])
