@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 43_955,
+    "lines in harness/tandem": 43_960,
     "lines in harness/tests": 36_190,
     "lines in harness/documents, benchmarks and checks": 2_610,
     "words in documents": 53_500,

@@ -49,7 +49,7 @@ def session(
         source="just session",
         machine=machine,
         scenario="recipes",
-        scenario_version=CATALOG.scenarios["recipes"].version,
+        scenario_version=1,
         topology="full",
         placement=PLACEMENT,
         plan="session",

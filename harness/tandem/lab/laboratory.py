@@ -23,7 +23,7 @@ from tandem.lab.sites import ALONE, APP, FAULTS, Sites
 from tandem.lab.stack import Stack, compose_name, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.load.generator import OHA
-from tandem.probes.haproxy import SLOTS
+from tandem.probes.haproxy import SLOTS, UNLIMITED
 from tandem.probes.postgres import right_answers
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
@@ -312,6 +312,8 @@ class Laboratory:
         else:
             found = of_another(known, run.stack, run.case.shown_settings)
         found.configuration["tier"] = run.case.implementation.tier
+        if run.case.proxied:  # set while it runs: its environment has the limit that it begins with
+            found.configuration["haproxy maxconn"] = str(run.case.admitted or UNLIMITED)
         found.configuration["scenario"] = run.case.scenario.model_dump_json(indent=1)
         with suppress(UsageError):  # a study may have plans of its own
             found.configuration["plan"] = self.catalog.plan(self.work.request.plan).model_dump_json(indent=1)

@@ -142,7 +142,7 @@ class Counters:
         self._groups = groups
         self._pooler = PgBouncer(services["pgbouncer"].address, ADMIN_PASSWORD) if pooled else None
         self._postgres = first.postgres
-        self._number, self._pooled = count(), Counter[tuple[str, str]]()
+        self._number, self._clients = count(), Counter[tuple[str, str]]()
         sessions = self._sessions if first.case.scenario.statements else None
         slots = {label: app.stack.slot for label, app in scene.apps.items()}
         servers = {label: haproxy.slot(name) if name else haproxy.APP for label, name in slots.items()}
@@ -172,8 +172,8 @@ class Counters:
         connected, waits = self._postgres.sessions()
         # PgBouncer's answer has a long row for each connection: of many applications it is asked for more seldom.
         if self._pooler and next(self._number) % len(self._apps) == 0:
-            self._pooled = self._pooler.connected()
-        return connected + self._pooled, waits
+            self._clients = self._pooler.connected()
+        return connected + self._clients, waits
 
     def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
         return {label: self._groups[key].thread_cpu_s() for label, key in self._apps.items()}

@@ -68,7 +68,7 @@ def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:
 
 
 def read(address: str, servers: Mapping[str, tuple[str, str]]) -> dict[str, ProxyCounters]:
-    """Counters of these servers. servers: key -> proxy and server. Raises TandemError if HAProxy does not answer.
+    """Counters of these servers. servers: key -> proxy and server. Raises OSError if HAProxy does not answer.
 
     https://docs.haproxy.org/3.0/management.html#9.3-show%20stat
     """
@@ -77,18 +77,19 @@ def read(address: str, servers: Mapping[str, tuple[str, str]]) -> dict[str, Prox
 
 
 def _told(proxy: str, commands: str) -> str:
-    """What HAProxy's runtime API says to commands. Raises TandemError if it does not answer."""
+    """What HAProxy's runtime API says to commands. Raises OSError if it does not answer."""
     try:
         with socket.create_connection((proxy, RUNTIME_PORT), timeout=2) as connection:
             connection.sendall(f"{commands}\n".encode())
             connection.shutdown(socket.SHUT_WR)
             return b"".join(iter(lambda: connection.recv(4096), b"")).decode()
     except OSError as error:
-        raise TandemError(f"HAProxy's runtime API does not answer: {error}") from None
+        raise OSError(f"HAProxy's runtime API does not answer: {error}") from None
 
 
 def point(proxy: str, name: str, application: str, port: int) -> None:
-    """Makes HAProxy ask the application at this address for what comes to the slot's port. Raises TandemError if it does not.
+    """Makes HAProxy ask the application at this address for what comes to the slot's port. Raises TandemError if it does not,
+    OSError if it does not answer.
 
     https://docs.haproxy.org/3.0/management.html#9.3-set%20server
     """
@@ -103,7 +104,7 @@ def point(proxy: str, name: str, application: str, port: int) -> None:
 
 def admit(proxy: str, name: str | None, requests: int | None) -> None:
     """Makes HAProxy let so many requests into an application at once. name: of its slot; None: the one that is up. requests:
-    None: without a limit. Raises TandemError if it does not.
+    None: without a limit. Raises TandemError if it does not, OSError if it does not answer.
 
     https://docs.haproxy.org/3.0/management.html#9.3-set%20maxconn%20server
     """

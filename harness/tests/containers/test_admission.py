@@ -9,7 +9,9 @@ import pytest
 from harness_places import ROOT
 from rich.console import Console
 
+from tandem.errors import TandemError
 from tandem.lab.live import View
+from tandem.probes.haproxy import admit
 from tandem.record.trial import WindowSpec
 from tandem.selftest.stage import Served, SideBySide, Stage, control
 
@@ -66,18 +68,23 @@ def most_at_once(several: SideBySide) -> list[int]:
         ({"variables": {"APP_MAXCONN": str(ADMITTED)}}, ADMITTED),
         # Of a scenario that asks the database: twice the pool. The server here answers without one.
         ({"scenario": "recipe", "settings": {"DB_POOL_MAX": "3"}}, 6),
-        ({}, CLIENTS),
+        # No limit: a slow host may not have all of them inside at once.
+        ({}, None),
     ],
 )
 def test_the_server_of_one_application_admits_what_it_may(
-    stage: Stage, chosen: dict[str, Any], admitted: int
+    stage: Stage, chosen: dict[str, Any], admitted: int | None
 ) -> None:
     with stage.running(**chosen) as running:
-        assert at_once(running.window("closed", 2, SLEEPS, connections=CLIENTS).served) == admitted
+        most = at_once(running.window("closed", 2, SLEEPS, connections=CLIENTS).served)
+    assert most == admitted if admitted else most > 2 * ADMITTED
 
 
 def test_each_slot_admits_what_it_may(stage: Stage) -> None:
     with stage.side_by_side(3, {"APP_MAXCONN": str(ADMITTED)}) as several:
         assert most_at_once(several) == [ADMITTED] * 3
+        proxy = next(iter(several.floor.apps.values())).services["proxy"].address
+        with pytest.raises(TandemError, match="does not limit slots/slot-99"):
+            admit(proxy, "slot-99", ADMITTED)
     with stage.side_by_side(2) as unlimited:
         assert min(most_at_once(unlimited)) > ADMITTED, "the count sees more where more are admitted"

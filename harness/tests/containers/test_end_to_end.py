@@ -96,6 +96,7 @@ def test_a_bench_ends_with_a_record(benched: Benched) -> None:
     assert json.loads(configuration["plan"])["closed_s"] == 4
     assert json.loads(configuration["scenario"])["name"] == "recipes"
     assert configuration["tier"] == "core"
+    assert configuration["haproxy maxconn"] == "40"
     assert benched.result["baselines"]["selftest"].startswith("self-test: ")
     if rate["verdict"] == "ok":
         assert rate["mean"] == pytest.approx(closed["goodput_rps"], rel=1e-4)

@@ -95,13 +95,12 @@ def test_what_was_spent_is_the_defaults_of_the_present_version() -> None:
     defaults = defaults_now(REAL.catalog(), program.implementation, "two-cores")
 
     def spent(mean: float = 1234.0, **changed: Any) -> SessionRecord:
-        where = {"scenario": "recipes", "topology": "full", "placement": "two-cores"}
+        where = {"scenario": "recipes", "topology": "full", "placement": "two-cores", "db_rtt_ms": None}
         cost = [Estimate(metric=TOTAL, variant=label, mean=mean, n=6)]
         version = REAL.catalog().implementation(program.implementation).version
         today = {"settings": {}, "version": version, "effective": defaults}
         mine = program.model_copy(update={**today, **changed})
-        today_s = {"scenario_version": REAL.catalog().scenarios["recipes"].version, "db_rtt_ms": None}
-        return record.model_copy(update={**where, **today_s, "estimates": cost, "programs": {label: mine}})
+        return record.model_copy(update={**where, "estimates": cost, "programs": {label: mine}})
 
     def told(*sessions: SessionRecord) -> str:
         return statements._spent(records(*sessions), program.implementation)

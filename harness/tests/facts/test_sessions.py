@@ -168,7 +168,7 @@ def test_an_old_record_adds_no_cpu_model() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"scenario_version": 99},
+        {"scenario_version": 2},
         {"scenario": "index"},
         {"topology": "direct"},
         {"placement": "four-cores"},
@@ -221,12 +221,12 @@ def test_what_is_kept_apart_for_its_version_is_named() -> None:
         session(0),
         session(1, programs=older),
         session(2, programs=older, contrasts=[back]),
-        session(3, scenario_version=99, programs=older),
+        session(3, scenario_version=2, programs=older),
         session(4, scenario="index"),
     ]
     assert kept_apart(made, key) == {
         "falcon-async version 0": 2,
-        "recipes version 99, falcon-async version 0": 1,
+        "recipes version 2, falcon-async version 0": 1,
     }
 
 

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from harness_places import ROOT
 
-from tandem.probes.haproxy import SLOTS, SLOTS_FROM_PORT, ProxyCounters, parse_csv, slot, slot_port
+from tandem.probes.haproxy import SLOTS, SLOTS_FROM_PORT, ProxyCounters, parse_csv, read, slot, slot_port
 from tandem.probes.pools import PgBouncer, PoolerCounters
 from tandem.probes.postgres import changes_setting, name_statements, normalise, read_queries
 from tandem.record.window import Statement
@@ -41,6 +41,11 @@ def test_each_counter_of_haproxy_has_its_column(page: str) -> None:
 def test_haproxy_without_the_backend(page: str, text: str) -> None:
     with pytest.raises(KeyError):
         parse_csv(text or page.replace("app,BACKEND,", "shop,BACKEND,"))
+
+
+def test_haproxy_that_does_not_answer() -> None:
+    with pytest.raises(OSError, match="HAProxy's runtime API does not answer"):
+        read("127.0.0.1", {})
 
 
 def test_each_of_several_applications_has_its_own_line_and_port() -> None:
