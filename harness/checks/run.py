@@ -94,10 +94,12 @@ class _Run:
         """Runs what failed once more, in one process. Returns a line for each, and corrects what came of it."""
         second, first = Outcomes(), self.outcomes
         self.status = self.start(root, second, "--last-failed", "--dist", "no", "-n", "0")
-        alone = first.failed & second.passed - second.failed
+        mended = first.failed - second.failed
+        alone, unjudged = mended & second.passed, mended & second.skipped
         told = [f"failed beside others, passed alone: {name}" for name in sorted(alone)]
-        first.failed -= alone
-        first.passed |= alone
+        told += [f"failed, and then could not be judged on this host: {name}" for name in sorted(unjudged)]
+        first.failed -= alone | unjudged
+        first.passed, first.skipped = first.passed | alone, first.skipped | unjudged
         return told + [f"failed twice: {name}" for name in sorted(first.failed)]
 
 
@@ -239,9 +241,7 @@ def contract(
 
 def format_sources(root: Path) -> None:
     """Formats Python, Rust and the justfile in place."""
-    own = [
-        file.parent for glob in ("*/pyproject.toml", "common/*/pyproject.toml") for file in root.glob(glob)
-    ]
+    own = [one.parent for name in ("*", "common/*") for one in root.glob(f"{name}/pyproject.toml")]
     python = [str(path) for path in (root / "contract", *own)]
     ruff = Path(sys.executable).parent / "ruff"
     subprocess.run([ruff, "format", *python], check=True)

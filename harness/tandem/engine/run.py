@@ -125,7 +125,8 @@ def run[C: Conclusions](
     study.tell = view.note
     expected_s, outline = blocks_s(study, session.results), study.outline()
     view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
-    made_s = _made_s(journal.trials(), session.results)
+    made = [trial.spec for trial in journal.trials()]
+    made_s = estimate_s([made], recorded_overheads(session.results)) if made else 0.0
     view.expected(expected_s - made_s)
 
     def estimated_again(_: Sequence[TrialSpec]) -> None:
@@ -177,11 +178,6 @@ def run[C: Conclusions](
     finally:
         with suppress(OSError):
             journal.give_to(session.catalog.root)
-
-
-def _made_s(trials: Sequence[Trial], results: Path) -> float:
-    """The estimate of what is there already."""
-    return estimate_s([[trial.spec for trial in trials]], recorded_overheads(results)) if trials else 0.0
 
 
 def drive(

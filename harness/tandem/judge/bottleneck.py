@@ -172,7 +172,7 @@ def bottleneck(window: Window, at_once: Concurrency) -> tuple[str, list[str]]:
     evidence += utilisation_evidence(window)
 
     if exhausted := nearest(ranked):
-        return _tag(exhausted), [*evidence, *_why(exhausted)]
+        return "+".join(dict.fromkeys(one.tag for one in exhausted)), [*evidence, *_why(exhausted)]
     inside, admitted = at_once.inside, at_once.admitted
     spare = admitted is not None and inside is not None and inside < admitted
     if not spare and (queued := _proxy_queue(window)):
@@ -181,13 +181,9 @@ def bottleneck(window: Window, at_once: Concurrency) -> tuple[str, list[str]]:
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
     if locked := _lock_wait(window, at_once.in_use):
         return "database", [*evidence, locked]
-    if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
-        return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took part of them"]
+    if others := [one.text for one in host_findings(window) if one.code in ("steal", "foreign-cpu")]:
+        return "unknown", [*evidence, f"the stack did not exhaust its CPUs, but {others[0]}"]
     return _held(window, evidence, at_once)
-
-
-def _tag(found: Sequence[Resource]) -> str:
-    return "+".join(dict.fromkeys(one.tag for one in found))
 
 
 def _why(found: Sequence[Resource]) -> list[str]:

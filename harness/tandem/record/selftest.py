@@ -18,12 +18,15 @@ class Outcome(Part):
     group: str
     expected: str
     measured: str
-    tolerance: str
+    tolerance: str = "none"
     passed: bool
-    negative_control: str | None
+    negative_control: str | None = None
     """What was broken on purpose, and what the check then saw; null where there is none."""
-    negative_control_failed: bool | None
+    negative_control_failed: bool | None = None
     """True when the broken variant did fail, as it must."""
+    steal_share: float | None = None
+    """Of a check that does not hold though its control is caught: what the hypervisor took of the CPUs meanwhile, where that
+    disturbs a window."""
 
 
 FRESH = timedelta(days=14)
@@ -66,6 +69,14 @@ def good(outcome: Outcome) -> bool:
     return outcome.passed and outcome.negative_control_failed is not False
 
 
+def excuse(outcomes: Iterable[Outcome]) -> str | None:
+    """Why what does not hold here says nothing about the harness: the hypervisor disturbed all of it. None where it did not,
+    and where all holds."""
+    shares = [outcome.steal_share for outcome in outcomes if not good(outcome)]
+    known = [share for share in shares if share is not None]
+    return f"the hypervisor took {max(known):.1%} of the CPUs" if known and known == shares else None
+
+
 def status(found: Selftest | None, source: str, now: datetime) -> Status:
     """What a kept self-test says about the harness of this source today. A failing one is failing, however old."""
     if found is None or found.kind == "unit":
@@ -86,7 +97,8 @@ def sentence(state: Status, found: Selftest | None) -> str:
         )
     if state is Status.FAILING and found is not None:
         bad = [outcome.name for outcome in found.outcomes if not good(outcome)]
-        return f"self-test: failing ({', '.join(bad[:3])}{' …' if len(bad) > 3 else ''}), {remedy}"
+        listed = [*bad[:3], *(["…"] if len(bad) > 3 else []), *filter(None, [excuse(found.outcomes)])]
+        return f"self-test: failing ({', '.join(listed)}), {remedy}"
     if state is Status.STALE and found is not None:
         return f"self-test: stale (from {found.finished_at:%Y-%m-%d}: older than {FRESH.days} days, or the harness has changed), {remedy}"
     return f"self-test: missing, {remedy}"

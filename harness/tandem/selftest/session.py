@@ -13,10 +13,12 @@ from rich.text import Text
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError, unknown
 from tandem.hosts import HERE
+from tandem.hosts.host import HostCpu
+from tandem.judge.judge import STEAL_WARN
 from tandem.lab.live import View
 from tandem.lab.sources import git
 from tandem.record.part import Part
-from tandem.record.selftest import Kind, Outcome, Selftest, good, harness_source
+from tandem.record.selftest import Kind, Outcome, Selftest, excuse, good, harness_source
 from tandem.record.store import write_atomically
 from tandem.selftest import registry
 from tandem.selftest.stage import Stage, oha_version
@@ -72,16 +74,8 @@ def forget(results: Path) -> None:
 
 def could_not(name: str, error: Exception) -> Outcome:
     """The outcome of a check that could not be made: it has not passed."""
-    return Outcome(
-        name=name,
-        group=name,
-        expected="a check",
-        measured=f"could not be made: {error}"[:400],
-        tolerance="none",
-        passed=False,
-        negative_control=None,
-        negative_control_failed=None,
-    )
+    said = f"could not be made: {error}"[:400]
+    return Outcome(name=name, group=name, expected="a check", measured=said, passed=False)
 
 
 def chosen(only: list[str], full: bool) -> list[str]:
@@ -105,13 +99,13 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
 
     def group(name: str, checks: Iterable[Callable[[], list[Outcome]]]) -> None:
         view.trial(name)
-        found: list[Outcome] = []
+        found, before = list[Outcome](), HERE.read_cpu()
         for check in checks:
             outcomes = check()
             found += outcomes
             for outcome in outcomes:
                 view.note(f"  {'ok' if good(outcome) else 'NOT OK'}  {outcome.name}: {outcome.measured}")
-        made.done[name] = found
+        made.done[name] = told(found, HERE.read_cpu().since(before))
         made.spent_s = spent_s + time.monotonic() - began
         if not only:
             keep(made, results)
@@ -141,6 +135,14 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         cpus=HERE.cpus,
         outcomes=[outcome for name in groups for outcome in made.done[name]],
     )
+
+
+def told(outcomes: list[Outcome], during: HostCpu) -> list[Outcome]:
+    """The outcomes, with the hypervisor's share where that may be why one does not hold."""
+    share = during.steal_s / during.total_s if during.total_s else 0.0
+    excused = [share > STEAL_WARN and not one.passed and one.negative_control_failed for one in outcomes]
+    changes = [{"steal_share": share} if disturbed else {} for disturbed in excused]
+    return [one.model_copy(update=change) for one, change in zip(outcomes, changes, strict=True)]
 
 
 def _made(name: str, check: Callable[[], Outcome | list[Outcome]]) -> list[Outcome]:
@@ -183,4 +185,5 @@ def sentence(found: Selftest) -> str:
     """The outcome in one sentence."""
     right = sum(map(good, found.outcomes))
     seconds = found.duration_s or (found.finished_at - found.started_at).total_seconds()
-    return f"{right} of {len(found.outcomes)} checks hold ({found.kind}), in {seconds:.0f} s"
+    host = f": {why}, make it again" if (why := excuse(found.outcomes)) else ""
+    return f"{right} of {len(found.outcomes)} checks hold ({found.kind}), in {seconds:.0f} s{host}"

@@ -187,17 +187,13 @@ def _quantiles(values_ms: Floats) -> str:
     return f"p50 {p50:.2f}, p90 {p90:.2f}, p99 {p99:.2f} ms"
 
 
-def shares_cpus(seen: SeenFromBothEnds) -> bool:
-    """Whether generator and proxy run on the same CPUs."""
-    return seen.window.roles["loadgen"].cpuset == seen.window.roles["proxy"].cpuset
-
-
 def distribution(name: str, seen: SeenFromBothEnds, ways_s: Floats) -> Outcome:
     """Percentiles of a known distribution, against the server's own log. ways_s: of other windows in which it waits."""
     require_same(seen)
     wanted = np.quantile(with_way(true_response(seen), ways_s), QUANTILES) * 1e3
     found = np.quantile(seen.response_s(), QUANTILES) * 1e3
-    least_ms = np.array([LEAST_MS, LEAST_MS, TAIL_MS if shares_cpus(seen) else LEAST_MS])
+    shared = seen.window.roles["loadgen"].cpuset == seen.window.roles["proxy"].cpuset
+    least_ms = np.array([LEAST_MS, LEAST_MS, TAIL_MS if shared else LEAST_MS])
     allowed_ms = np.maximum(least_ms, LEAST_SHARE * wanted)
     return KnownAnswer[Floats](
         name=name,

@@ -107,6 +107,9 @@ def unclean():
     assert tries("unclean") > 1
 def test_unclean(unclean):
     pass
+def test_unjudged():
+    assert tries("unjudged") > 1
+    pytest.skip("a host that disturbs")
 """
 RUN = "import sys; from pathlib import Path; from checks.run import Session, run_all; sys.exit(run_all(Path(sys.argv[1]), Session(sys.argv[2:])))"
 
@@ -120,15 +123,16 @@ def test_what_fails_beside_others_is_run_once_more_alone(tmp_path: Path) -> None
     command = [sys.executable, "-c", RUN, str(tmp_path), *beside]
     done = subprocess.run(command, env=_bare(), capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
-    assert done.stdout.splitlines()[-4:] == [
+    assert done.stdout.splitlines()[-5:] == [
         "failed beside others, passed alone: test_all.py::test_once",
         "failed beside others, passed alone: test_all.py::test_unclean",
+        "failed, and then could not be judged on this host: test_all.py::test_unjudged",
         "failed twice: test_all.py::test_always",
-        "3 passed, 1 failed",
+        "3 passed, 1 failed, 1 skipped",
     ]
     assert done.returncode == 1
     tried = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
-    assert [name for name, place in tried if place == "alone"] == ["once", "always", "unclean"]
+    assert [name for name, place in tried if place == "alone"] == ["once", "always", "unclean", "unjudged"]
 
 
 MANY = [f"t{number}" for number in range(run.MOST_AGAIN + 1)]

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from harness_samples import NOW
 
 from tandem.cli import measure
 from tandem.errors import TandemError, UsageError
+from tandem.hosts.host import HostCpu
 from tandem.record import selftest as result
 from tandem.record.selftest import Outcome, Selftest
 from tandem.selftest import registry, session
@@ -54,7 +56,6 @@ def outcome(**changes: Any) -> Outcome:
         "group": "g",
         "expected": "1",
         "measured": "1",
-        "tolerance": "none",
         "passed": True,
         "negative_control": "broken",
         "negative_control_failed": True,
@@ -135,6 +136,21 @@ def test_what_stands_at_the_top_of_a_report(
     )
 
 
+def test_only_a_host_that_disturbs_excuses() -> None:
+    """What does not hold while the hypervisor takes more than a window may have unwarned; a quiet host excuses nothing."""
+    during, bad = HostCpu(1, 0, steal_s=0.5, total_s=10), [outcome(), outcome(passed=False)]
+    noisy, quiet = session.told(bad, during), session.told(bad, replace(during, steal_s=0.1))
+    assert result.excuse(noisy) == "the hypervisor took 5.0% of the CPUs"
+    assert noisy[0] == bad[0]
+    assert (quiet, result.excuse(quiet)) == (bad, None)
+    assert result.excuse([*noisy, bad[1]]) is None, "one without an excuse is enough"
+    assert result.excuse([bad[0]]) is None
+    blind = [outcome(passed=False, negative_control_failed=False), session.could_not("a", OSError())]
+    assert session.told(blind, during) == blind, "nor where the check sees nothing"
+    assert "took 5.0% of the CPUs" in result.sentence(result.Status.FAILING, kept(outcomes=noisy))
+    assert "make it again" in session.sentence(kept(outcomes=noisy))
+
+
 # ---- the session ----
 
 
@@ -194,10 +210,15 @@ def end_to_end(request: pytest.FixtureRequest) -> tuple[list[Outcome], str]:
 
 @pytest.mark.docker
 @pytest.mark.parametrize("group", list(registry.END_TO_END))
-def test_end_to_end(group: str, end_to_end: tuple[list[Outcome], str]) -> None:
+def test_end_to_end(
+    group: str, end_to_end: tuple[list[Outcome], str], request: pytest.FixtureRequest
+) -> None:
+    """On a host that disturbs it, a group is made once more, when nothing else runs; then it is skipped, and says why."""
     outcomes, said = end_to_end
     own = [one for one in outcomes if WHERE.get(one.group, one.group) == group]
     assert own
+    if request.config.getoption("lf") and (why := result.excuse(own)):
+        pytest.skip(f"cannot be judged here: {why}")
     assert [one.name for one in own if not result.good(one)] == [], said
 
 
@@ -221,13 +242,6 @@ class FakeStage:
         return nullcontext(self)
 
 
-def made_outcome(name: str) -> Outcome:
-    return Outcome(
-        name=name, group=name, expected="1", measured="1", tolerance="none", passed=True,
-        negative_control="2", negative_control_failed=True,
-    )  # fmt: skip
-
-
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The groups in the order in which they were made; the one named `ctrl-c` is interrupted the first time."""
@@ -238,13 +252,13 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             order.append(name)
             if name == "ctrl-c" and order.count(name) == 1:
                 raise KeyboardInterrupt
-            return [made_outcome(name)]
+            return [outcome(name=name, group=name)]
 
         return run
 
     def unit() -> Outcome:
         order.append("unit")
-        return made_outcome("unit")
+        return outcome(name="unit", group="unit")
 
     monkeypatch.setattr(registry, "units", lambda: [unit])
     monkeypatch.setattr(registry, "END_TO_END", {name: check(name) for name in ("first", "ctrl-c", "last")})

@@ -170,10 +170,6 @@ def ceilings(result: Result[Benched]) -> list[Text]:
     return parts.ceilings(result.baselines, [one.ceiling_shares for one in found.contexts], reached)
 
 
-def _distances(result: Result[Benched]) -> list[str]:
-    return [f"{one.variant}: {one.db_rtt}" for one in result.conclusions.contexts if one.db_rtt]
-
-
 def report(result: Result[Benched]) -> RenderableType:
     """All that a bench says at its end."""
     told = [line for one in result.request.variants for line in words(result, one.label, one.position)]
@@ -186,7 +182,11 @@ def report(result: Result[Benched]) -> RenderableType:
         *classes(result.conclusions),
         *ceilings(result),
         settings(result),
-        *(Text(line, style="dim") for line in _distances(result)),
+        *(
+            Text(f"{one.variant}: {one.db_rtt}", style="dim")
+            for one in result.conclusions.contexts
+            if one.db_rtt
+        ),
         *told,
         *parts.findings(result),
         parts.spent(result),

@@ -36,10 +36,6 @@ class Criterion:
         return max(self.absolute, self.relative * level)
 
 
-def _right(window: Window) -> float | None:
-    return window.good / window.scheduled * 100 if window.scheduled else None
-
-
 def _response(percentile: str) -> Callable[[Window], float | None]:
     def read(window: Window) -> float | None:
         times = window.response_time_ms
@@ -50,7 +46,9 @@ def _response(percentile: str) -> Callable[[Window], float | None]:
 
 RIGHT, SERVICE_P50 = "right_percent", "service_time_p50_ms"
 CRITERIA = {
-    RIGHT: Criterion(_right, 0.5, 0.0),
+    RIGHT: Criterion(
+        lambda window: window.good / window.scheduled * 100 if window.scheduled else None, 0.5, 0.0
+    ),
     SERVICE_P50: Criterion(lambda w: w.service_time_ms.p50, 0.3, 0.10),
     "service_time_p90_ms": Criterion(lambda w: w.service_time_ms.p90, 0.6, 0.20),
     "service_time_p99_ms": Criterion(lambda w: w.service_time_ms.p99, 2.0, 0.40),

@@ -171,7 +171,11 @@ def cell_of(measured: MeasuredCell, settings: dict[str, str], model: Modelled | 
         sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
         connections=measured.windows[0].connections if measured.windows else None,
         db_connections_max=max(connections, default=None),
-        statements_per_request=measured.mean(_for_each_answer(_statements)),
+        statements_per_request=measured.mean(
+            _for_each_answer(
+                lambda w: sum(one.calls for one in w.statements.values()) if w.statements else None
+            )
+        ),
         pooler_queries_per_request=measured.mean(
             _for_each_answer(lambda w: w.pooler.queries if w.pooler else None)
         ),
@@ -180,11 +184,6 @@ def cell_of(measured: MeasuredCell, settings: dict[str, str], model: Modelled | 
         demands_us={name: demand for name, demand in demands.items() if demand is not None},
         model=model,
     )
-
-
-def _statements(window: Window) -> float | None:
-    """As the database counts them."""
-    return sum(one.calls for one in window.statements.values()) if window.statements else None
 
 
 def _for_each_answer(count: Callable[[Window], float | None]) -> Callable[[Window], float | None]:
