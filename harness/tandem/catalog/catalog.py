@@ -12,6 +12,8 @@ from tandem.catalog.scenario import Entry, Mix, Scenario
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 
+OWN_SERVICE = "harness/service"
+"""The implementation, and the scenario, of images that are a reader's own."""
 CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)]
 
 
@@ -63,6 +65,11 @@ class Implementation(Entry):
     """Scenario -> the statements that each request sends, of a program that sends its own: their texts are in its folder's sql/."""
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
+
+    @property
+    def contract(self) -> bool:
+        """Whether it does what contract/ says. A reader's own service is held to its baseline's answers."""
+        return self.name != OWN_SERVICE
 
 
 STEADY_LEAST = 6
@@ -279,6 +286,13 @@ class Catalog:
                         f"{file}: {table} -> {setting}: {unknown('setting', setting, self.settings)}"
                     )
         return found
+
+    def scenario(self, name: str) -> Scenario:
+        """The scenario of that name; that of a folder that is in no list is found by its path. Raises UsageError."""
+        file = self.root / name / "scenario.toml"
+        if "/" in name and file.is_file():
+            return _load(Scenario, file, name)
+        return self.pick("scenario", name, self.scenarios)
 
     def plan(self, name: str) -> Plan:
         """The plan of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -197,4 +198,7 @@ def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None, 
             raise UsageError(
                 f"scenario {scenario.name}: answer -> file: {answer.file}: {error.strerror}"
             ) from None
-    return Created() if answer.text is None else Exact(answer.text.encode(), "text/plain")
+    if answer.created is not None:
+        return Created()
+    body = (answer.text or "").encode() if answer.base64 is None else b64decode(answer.base64)
+    return Exact(body, answer.media_type or None)

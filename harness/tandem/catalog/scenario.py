@@ -64,6 +64,10 @@ class Answer(BaseModel):
     file: str | None = None
     """The bytes of this file of contract/."""
     text: str | None = None
+    base64: str | None = None
+    """Bytes that are no text, such as compressed ones."""
+    media_type: str = "text/plain"
+    """Of Content-Type beside `text` and `base64`; empty: any."""
     sum_digits: Annotated[int, Field(ge=1)] | None = None
     """`Sum: N`, N the sum of the numbers in the request's own body; it has always so many digits."""
     created: str | None = None
@@ -71,8 +75,10 @@ class Answer(BaseModel):
 
     @model_validator(mode="after")
     def _one(self) -> "Answer":
-        if [self.golden, self.file, self.text, self.sum_digits, self.created].count(None) != 4:
-            raise ValueError("needs exactly one of `golden`, `file`, `text`, `sum_digits` and `created`")
+        if [self.golden, self.file, self.text, self.base64, self.sum_digits, self.created].count(None) != 5:
+            raise ValueError(
+                "needs exactly one of `golden`, `file`, `text`, `base64`, `sum_digits` and `created`"
+            )
         return self
 
 

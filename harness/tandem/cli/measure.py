@@ -20,6 +20,7 @@ from tandem.engine.study import Study, held
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE
+from tandem.lab import own_service
 from tandem.lab.file_io import FileIoLab, measures_itself
 from tandem.lab.laboratory import Laboratory, Work, refuse_or_clean_up
 from tandem.lab.live import View, make_view
@@ -117,7 +118,8 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
 
     def findings(request: Request) -> list[Finding]:
         unfit = unfit_for(catalog, request)
-        return [Finding.of("unfit-machine", "warning", unfit)] if unfit else []
+        machine = [Finding.of("unfit-machine", "warning", unfit)] if unfit else []
+        return [*machine, *own_service.findings(request)]
 
     selftest = line(RESULTS, ROOT, datetime.now(UTC))[1]
     return Session(catalog, RESULTS, view, lab, selftest, ahead, findings)

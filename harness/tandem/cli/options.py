@@ -44,20 +44,41 @@ def be_quiet(asked: bool) -> bool:
     return asked
 
 
-Variants = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="VARIANT",
-        help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints."
-        " NAME@TAG uses the image tandem/NAME:TAG. If TAG is a commit's hash, the image is built from that commit.",
-    ),
-]
+_VARIANT = typer.Argument(
+    metavar="VARIANT",
+    help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints."
+    " NAME@TAG uses the image tandem/NAME:TAG. If TAG is a commit's hash, the image is built from that commit.",
+)
+Variants = Annotated[list[str], _VARIANT]
+VariantsOrImages = Annotated[list[str] | None, _VARIANT]
+"""Not needed where --image is given."""
 OneVariant = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="VARIANT",
         help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints.",
     ),
+]
+Image = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--image",
+        help="Image of a service of your own, in place of VARIANT, such as shop:main. May be repeated: the first one's answer is"
+        " the right one.",
+    ),
+]
+Get = Annotated[
+    str | None, typer.Option("--get", help="With --image: path that is requested, such as /cart/7.")
+]
+Port = Annotated[
+    int,
+    typer.Option(
+        "--port", min=1, max=65535, help="With --image: port that it listens on. PORT tells it the same."
+    ),
+]
+Environment = Annotated[
+    list[str] | None,
+    typer.Option("--env", help="With --image: NAME=VALUE for its container. May be repeated."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else.")]
 Quiet = Annotated[
@@ -171,13 +192,13 @@ def parse_budget_s(text: str, option: str = "--budget") -> int:
     return int(match[1]) * UNITS_S[match[2]]
 
 
-def parse_settings(pairs: list[str] | None) -> dict[str, str]:
+def parse_settings(pairs: list[str] | None, option: str = "--setting") -> dict[str, str]:
     """NAME=VALUE, repeated, as a dictionary. Raises UsageError for anything else."""
     settings = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"--setting takes NAME=VALUE, not '{pair}'")
+            raise UsageError(f"{option} takes NAME=VALUE, not '{pair}'")
         settings[name] = value
     return settings
 

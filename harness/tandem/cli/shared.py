@@ -2,24 +2,29 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 from pydantic import JsonValue
 
-from tandem.catalog.catalog import Catalog
+from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.labs import OF_A_LAB
 from tandem.cli import options as cli
 from tandem.cli.measure import Closing, measure
 from tandem.engine.study import Options, Study
 from tandem.errors import UsageError
 from tandem.hosts import HERE
+from tandem.lab import own_service
+from tandem.lab.laboratory import refuse_or_clean_up
+from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Conclusions
 
+OWN = ("image", "get", "port", "env")
+"""The shared options of a service of the reader's own, of the commands that can measure one."""
 CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals")
 """The shared options that a study without a choice of conditions does without."""
 
@@ -28,6 +33,10 @@ CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generat
 class Asked:
     """The values of the shared options. Each field is an option."""
 
+    image: cli.Image = None
+    get: cli.Get = None
+    port: cli.Port = 8080
+    env: cli.Environment = None
     scenario: cli.ScenarioName = "recipes"
     plan: cli.PlanName = "quick"
     topology: cli.ChosenTopology = None
@@ -41,6 +50,26 @@ class Asked:
     resume: cli.Resume = False
     quiet: cli.Quiet = False
     as_json: cli.Json = False
+
+    def variants(self, named: Sequence[str] | None) -> list[Variant]:
+        """The variants of these names, or of the images of a service of the reader's own. Raises UsageError where it is neither
+        or both, TandemError where an image does not answer as the first one does."""
+        if not self.image:
+            if of_own := [option for option in ("get", "env") if getattr(self, option)]:
+                raise UsageError(f"--{of_own[0]} is of a service of your own: give --image too")
+            if not named:
+                raise UsageError(
+                    "give a VARIANT, such as one that `tandem list` prints, or --image and --get"
+                )
+            return cli.read_variants([*named])
+        if named or self.lab:
+            raise UsageError("--image stands in place of a VARIANT, and on this machine: leave out the other")
+        if self.get is None:
+            raise UsageError("--image needs --get: the path that is requested, such as --get /cart/7")
+        environment = tuple(cli.parse_settings(self.env, "--env").items())
+        request, note = own_service.OwnRequest(self.get, self.port, environment), View(cli.progress).note
+        refuse_or_clean_up(cli.ROOT, cli.RESULTS, note)
+        return own_service.variants(self.image, request, note)
 
     def request(
         self,
@@ -58,7 +87,8 @@ class Asked:
                     "--lab and --placement both say which CPUs each role has: leave --placement out"
                 )
             placement = OF_A_LAB
-        scenario = catalog.pick("scenario", self.scenario, catalog.scenarios)
+        name = OWN_SERVICE if self.image else self.scenario
+        scenario = catalog.scenario(name)
         catalog.plan(self.plan)
         for variant in variants:
             catalog.implementation(variant.implementation)
@@ -66,7 +96,7 @@ class Asked:
         return Request(
             study=study,
             variants=variants,
-            scenario=self.scenario,
+            scenario=name,
             conditions=Conditions(
                 topology=self.topology or scenario.topology or DEFAULT_TOPOLOGY,
                 placement=placement or catalog.default_placement(HERE.topology().places).name,
@@ -104,20 +134,20 @@ class Default(NamedTuple):
 
 
 def measuring(
-    name: str | None = None, *, without: Collection[str] = (), **defaults: Default
+    name: str | None = None, *, own: bool = False, without: Collection[str] = (), **defaults: Default
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add a command to the application: the function's own arguments and options, and after them the shared ones.
 
-    The function gets an `Asked` first. name: of the command, default: the function's. without: shared options that the
+    The function gets an `Asked` first. name: of the command, default: the function's. own: it can measure a service of the reader's own. without: shared options that the
     command does not have; their values are their defaults. A shared option that the function declares is its own.
     """
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
-        own = [*inspect.signature(function).parameters.values()][1:]
-        left_out = {*without, *(one.name for one in own)}
+        its = [*inspect.signature(function).parameters.values()][1:]
+        left_out = {*without, *(one.name for one in its), *(() if own else OWN)}
         shared = [_option(one.name, defaults) for one in fields(Asked) if one.name not in left_out]
         fixed = {one: defaults[one].value for one in defaults.keys() - {option.name for option in shared}}
-        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own + shared]
+        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in its + shared]
 
         @functools.wraps(function)
         def command(**given: Any) -> None:

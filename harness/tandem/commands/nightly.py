@@ -49,7 +49,7 @@ def cells(catalog: Catalog, implementations: Sequence[str], scenarios: Sequence[
     """Today's image of each implementation under each scenario that it serves. Raises UsageError for names that do not
     exist, and where nothing is left."""
     for scenario in scenarios:
-        catalog.pick("scenario", scenario, catalog.scenarios)
+        catalog.scenario(scenario)
     found = [
         Variant(label=f"{name} {scenario}", implementation=name, scenario=scenario)
         for name in implementations

@@ -34,7 +34,7 @@ FAR = 0.7
 def fitting(catalog: Catalog, request: Request) -> list[StandIn]:
     """Those that stand in the path of the request. What does not is no ceiling: without HAProxy an application may be
     faster than it."""
-    scenario = catalog.pick("scenario", request.scenario, catalog.scenarios)
+    scenario = catalog.scenario(request.scenario)
     topology = catalog.pick("topology", request.conditions.topology, catalog.topologies).variables
     out: list[StandIn] = ["null"]
     if topology["LOAD_ADDRESS"].startswith("proxy"):

@@ -176,7 +176,7 @@ def key_now(
 ) -> Key:
     """The key of two implementations with their defaults, in their present versions. scenario, topology: those of the main
     statements where none is given. Raises UsageError for a name that there is not."""
-    asked = catalog.pick("scenario", scenario or statements.scenario, catalog.scenarios)
+    asked = catalog.scenario(scenario or statements.scenario)
 
     def side(name: str) -> Side:
         now = defaults_now(catalog, name, statements.placement)

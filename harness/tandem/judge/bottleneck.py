@@ -181,9 +181,19 @@ def bottleneck(window: Window, at_once: Concurrency) -> tuple[str, list[str]]:
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
     if locked := _lock_wait(window, at_once.in_use):
         return "database", [*evidence, locked]
-    if others := [one.text for one in host_findings(window) if one.code in ("steal", "foreign-cpu")]:
+    others = [one.text for one in host_findings(window) if one.code in ("steal", "foreign-cpu")]
+    if others and _could_be_exhausted(window, ranked):
         return "unknown", [*evidence, f"the stack did not exhaust its CPUs, but {others[0]}"]
     return _held(window, evidence, at_once)
+
+
+def _could_be_exhausted(window: Window, ranked: Sequence[Resource]) -> bool:
+    """Whether one of the resources would be exhausted, if all that others took of the CPUs had been its own."""
+    cores = {role.cpuset or "all": role.cores_available for role in window.roles.values()}
+    host = window.host
+    taken = (host.steal_share + (host.foreign_cpu_share or 0.0)) * sum(cores.values())
+    own = [window.roles[next(iter(one.parts))].cores_available if one.parts else 1.0 for one in ranked]
+    return any(one.utilisation + taken / each > one.limit for one, each in zip(ranked, own, strict=True))
 
 
 def _why(found: Sequence[Resource]) -> list[str]:

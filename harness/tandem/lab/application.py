@@ -13,7 +13,7 @@ from tandem.lab.case import VisitCase
 from tandem.lab.generator_runs import Ran, collected, run_load, run_shares, send
 from tandem.lab.prepare import Prepared
 from tandem.lab.readiness import NotReadyError, await_health
-from tandem.lab.sites import APP, APP_PORT, FAULTS
+from tandem.lab.sites import APP, FAULTS
 from tandem.lab.stack import Service, Stack
 from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.generator import OHA, Generator, Load
@@ -77,7 +77,7 @@ class Application:
     def wait_ready(self) -> None:
         """Returns when it answers through the whole path. Raises TandemError, with its log, if it never does."""
         self.services = {APP: self.stack.service(APP), **self.services}
-        self._answers(f"{self.app.address}:{APP_PORT}")
+        self._answers(f"{self.app.address}:{self.stack.app_port}")
         self.first_answer_s = time.time() - self.app.started_s
         self.select()
         self.ask_for(self.case)
@@ -273,7 +273,7 @@ class Application:
         service, _, port = address.partition(":")
         if self.stack.slot and address == PROXIED:
             port = str(slot_port(self.stack.slot))
-        return f"{self.services[service].address}:{port}"
+        return f"{self.services[service].address}:{self.stack.app_port if service == APP else port}"
 
     def _target(self) -> str:
         """service:port as the generator reaches it. Where several are up: its own port of HAProxy, its own
@@ -283,7 +283,7 @@ class Application:
             host, port = self.stack.app_seen_by("loadgen", self.app)
             if host not in self.app.networks.values():
                 return f"{host}:{port}"
-            return f"{self.stack.project}-{slot}:{port}" if slot else address
+            return f"{self.stack.project}-{slot}:{port}" if slot else f"{APP}:{port}"
         return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address
 
     def idle_connections(self) -> IdleConnections:
@@ -297,6 +297,6 @@ class Application:
     def _answers(self, address: str) -> None:
         alive: Callable[[], object] = lambda: self.stack.service("app")  # noqa: E731
         try:
-            await_health(address, alive)
+            await_health(address, alive, *self.case.ready)
         except NotReadyError as error:
             raise TandemError(f"{error}\n{self.log_end()}") from None

@@ -91,6 +91,13 @@ class VisitCase:
         return [replace(self, scenario=own, beside=[]), *self.beside]
 
     @property
+    def ready(self) -> tuple[str, int]:
+        """Path and status of the answer that tells that it is up. A reader's own service has its request alone."""
+        return (
+            ("/healthz", 200) if self.implementation.contract else (self.scenario.path, self.scenario.status)
+        )
+
+    @property
     def workers(self) -> int:
         return started_workers(self.implementation, self.settings)
 
@@ -138,6 +145,7 @@ class VisitCase:
             # A connection that ends, or is reset, drops what was prepared.
             prepared=[told.get(f"DB_{name}") for name in ("PERSISTENT", "PREPARE", "RESET")]
             == ["1", "1", "0"],
+            keeps_alive=self.implementation.contract,
             stores=scenario.answer.created is not None,
             beside=tuple(one.expected for one in self.beside),
         )

@@ -112,7 +112,7 @@ class VariantConditions:
 
 def scenario_of(catalog: Catalog, request: Request, variant: Variant) -> Scenario:
     """The variant's scenario with its changes. Raises UsageError for a name or a field that does not exist."""
-    base = catalog.pick("scenario", variant.scenario or request.scenario, catalog.scenarios)
+    base = catalog.scenario(variant.scenario or request.scenario)
     return changed(base, variant.scenario_changes)
 
 
@@ -159,7 +159,7 @@ def own_queries(catalog: Catalog, implementation: Implementation) -> dict[str, s
     known = read_texts(catalog.root / "contract/sql/queries")
     folder = catalog.root / implementation.name / "sql"
     for name, own in implementation.statements.items():
-        asked = catalog.pick("scenario", name, catalog.scenarios).statements
+        asked = catalog.scenario(name).statements
         if left := [one for one in asked if one not in own]:
             raise UsageError(f"{implementation.name}/bench.toml: [statements] {name} leaves out {left[0]}")
     for file, text in read_texts(folder).items():

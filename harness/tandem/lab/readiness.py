@@ -95,19 +95,19 @@ class NotReadyError(TandemError):
     """Nobody answered in time."""
 
 
-def await_health(address: str, alive: Callable[[], object]) -> None:
-    """Returns when /healthz of host:port answers 200. alive: raises if what should answer has died.
+def await_health(address: str, alive: Callable[[], object], path: str = "/healthz", right: int = 200) -> None:
+    """Returns when a path of host:port answers with the right status. alive: raises if what should answer has died.
 
     Raises NotReadyError after the limit.
     """
-    url, last = f"http://{address}/healthz", "no answer"
+    url, last = f"http://{address}{path}", "no answer"
     began, limit = time.monotonic(), limit_s()
     looked = began
     with httpx.Client(timeout=2, verify=False, headers={"Connection": "close"}) as client:
         while time.monotonic() - began < limit:
             try:
                 status = client.get(url).status_code
-                if status == 200:
+                if status == right:
                     return
                 last = f"status {status}"
             except httpx.HTTPError as error:

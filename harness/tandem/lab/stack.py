@@ -345,7 +345,12 @@ class Stack:
     def app_seen_by(self, other: str, app: Service) -> tuple[str, int]:
         """Address and port of this stack's application as another service asks it."""
         outside = self.sites.outside(APP, [other])
-        return (outside, self._port_outside) if outside else (self._beside(other, app), APP_PORT)
+        return (outside, self._port_outside) if outside else (self._beside(other, app), self.app_port)
+
+    @property
+    def app_port(self) -> int:
+        """Port that this stack's application listens on."""
+        return int(self.variables.get("APP_PORT", APP_PORT))
 
     @property
     def _port_outside(self) -> int:

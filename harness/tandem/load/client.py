@@ -107,12 +107,15 @@ class Client:
         path = self.path(key)
         body = self.drawn_body()
         try:
-            answer = self._http.request(self.scenario.method, path, content=body)
+            with self._http.stream(self.scenario.method, path, content=body) as answer:
+                found = b"".join(answer.iter_raw())  # as it travels: compressed, where the server does that
         except httpx.HTTPError as error:
             return Wrong(f"{path}: {error!r}", body=False)
         if answer.status_code != self.scenario.status:
-            return Wrong(f"{path}: status {answer.status_code}: {answer.text[:80]}", body=False)
-        different = self.answers.difference(answer.content, key, body or b"")
+            return Wrong(
+                f"{path}: status {answer.status_code}: {found[:80].decode(errors='replace')}", body=False
+            )
+        different = self.answers.difference(found, key, body or b"")
         return Wrong(f"{path}: {different}", body=True) if different else None
 
     def look(self, look: Look) -> list[Wrong | None]:

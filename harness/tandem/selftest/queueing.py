@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from tandem.judge.judge import LATENESS_P99_WARN_MS
 from tandem.lab.sites import APP, APP_PORT
 from tandem.load.rows import Floats
 from tandem.record.selftest import Outcome
@@ -110,7 +111,8 @@ def queue(
 
 
 FAST_RPS, FAST_S, LATE_P99_MS = 2000, 5, 1.0
-"""A rate beyond those of most windows, and how late the generator may be at it."""
+"""A rate beyond those of most windows, and how late the generator may be at it. Where it shares its CPU with services, it may be as late
+as the judge lets it be."""
 
 
 def _gaps_p(due_s: Floats, seconds: float) -> float:
@@ -130,13 +132,15 @@ def schedule(running: Running) -> Outcome:
     )
     late_ms, due_s = float(np.quantile(late(seen), 0.99)) * 1e3, seen.rows.due_s
     assert due_s is not None
-    core = seen.window.roles["loadgen"].cpu_cores
+    core, limit_ms = seen.window.roles["loadgen"].cpu_cores, LATE_P99_MS
+    if seen.window.roles["loadgen"].cpuset == seen.window.roles["db"].cpuset:
+        limit_ms = LATENESS_P99_WARN_MS
     return KnownAnswer[float](
         name=f"arrivals at random, {FAST_RPS:,}/s",
         group=GROUP,
-        expected=f"exponential gaps, {FAST_RPS * FAST_S:,} requests, p99 of the lateness under {LATE_P99_MS:.0f} ms",
+        expected=f"exponential gaps, {FAST_RPS * FAST_S:,} requests, p99 of the lateness under {limit_ms:.0f} ms",
         tolerance="p > 0.001",
-        right=lambda p: p > 0.001 and late_ms < LATE_P99_MS and len(seen.rows) == FAST_RPS * FAST_S,
+        right=lambda p: p > 0.001 and late_ms < limit_ms and len(seen.rows) == FAST_RPS * FAST_S,
         shown=lambda p: (
             f"p {p:.2g}, {len(seen.rows):,} requests, {late_ms:.2f} ms late at p99, {core:.2f} cores"
         ),

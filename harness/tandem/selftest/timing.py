@@ -41,13 +41,14 @@ def uncorrected_s(seen: SeenFromBothEnds) -> Floats:
     return np.asarray(seen.rows.end_s - seen.rows.start_s)
 
 
-def stall(running: Running, seconds: int = 10) -> Outcome:
-    """The server stands still for 2 s."""
+def stall(running: Running, idle: SeenFromBothEnds, seconds: int = 10) -> Outcome:
+    """The server stands still for 2 s. idle: a window that tells how long the way is, which a backlog takes as well."""
     seen = running.steady_window(
         "open", seconds, "kind=stall&us=5000&at_ms=4000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
     )
     low, high = 2.0, seconds - 1.0
-    wanted = stall_figures(paced(RATE_RPS, high - low, BASE_S, OPENED, server=Pause(2, 2)).response_s)
+    each_s = BASE_S + float(np.median(way(idle)))
+    wanted = stall_figures(paced(RATE_RPS, high - low, each_s, OPENED, server=Pause(2, 2)).response_s)
     return KnownAnswer(
         name="server stalls for 2 s",
         group=GROUP,
@@ -230,7 +231,7 @@ def run(stage: Stage) -> list[Outcome]:
             distribution(name, window, np.concatenate([ways_s[other] for other in seen if other != name]))
             for name, window in seen.items()
         ]
-        out.append(stall(running))
+        out.append(stall(running, idle))
         out.append(generator_stop(running))
         out.append(hang(running, idle))
         return out

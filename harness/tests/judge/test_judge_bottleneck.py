@@ -130,9 +130,11 @@ def waited(own_ms: float | None, pooler_us: float | None = 10.0) -> Window:
         (good_window("open"), At(20), "offered-load"),
         (good_window("open", lock_waits_mean=20.0), At(20), "offered-load"),
         (good_window("open", app_pool_wait_ms=3.0), ENOUGH, "offered-load"),
-        # Nothing is claimed where others took the CPU, but for what is exhausted all the same.
-        (good_window(host=host(foreign_cpu_share=0.06)), ENOUGH, "unknown"),
-        (good_window(host=host(steal_share=0.03)), ENOUGH, "unknown"),
+        # Nothing is claimed where what others took of the CPU may have exhausted it, but for what is exhausted all the same.
+        *((app(used).model_copy(update={"host": host(**taken)}), ENOUGH, tag)
+          for taken, used, tag in (
+              ({"foreign_cpu_share": 0.06}, 0.75, "unknown"), ({"steal_share": 0.03}, 0.75, "unknown"),
+              ({"steal_share": 0.03}, 0.2, "latency-bound"))),
         (app(0.95).model_copy(update={"host": host(steal_share=0.03)}), ENOUGH, "app-cpu"),
     ],
 )  # fmt: skip

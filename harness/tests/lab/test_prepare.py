@@ -174,7 +174,7 @@ def test_own_statements_do_the_same_work(
     (folder := tmp_path / "orm/sql").mkdir(parents=True)
     if file:
         (folder / f"{file}.sql").write_text(text)
-    catalog = Mock(root=tmp_path, scenarios=real.scenarios, pick=real.pick)
+    catalog = Mock(root=tmp_path, scenario=real.scenario)
     one = real.implementations["go"].model_copy(update={"name": "orm", "statements": statements})
     with pytest.raises(UsageError, match=told) if told else nullcontext():
         assert own_queries(catalog, one)

@@ -222,6 +222,7 @@ class OneStack:
     sites: LabSites
     slot: str | None
     project = "tandem-bench"
+    app_port = 8080
 
     _described: ClassVar = {
         name: {"networks": dict.fromkeys(networks)}

@@ -14,10 +14,10 @@ from tandem.report.sessions import known_lines
 from tandem.studies.bench.study import Bench, Questions
 
 
-@measuring()
+@measuring(own=True)
 def bench(
     asked: Asked,
-    variants: cli.Variants,
+    variants: cli.VariantsOrImages = None,
     questions: Annotated[
         bool,
         typer.Option(
@@ -31,11 +31,15 @@ def bench(
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
     kind: type[Study[Any]] = Questions if questions else Bench
     catalog, statements = Catalog(cli.ROOT), read_statements(cli.ROOT)
-    request = asked.request(kind.name, catalog, cli.read_variants(variants))
+    request = asked.request(kind.name, catalog, asked.variants(variants))
     names = list(dict.fromkeys(variant.implementation for variant in request.variants))
     asked.measure(
         *(kind, request),
-        closing=lambda result, trials: known_lines(
-            names, asked.scenario, kept_sessions(cli.RESULTS), catalog, statements.implementations
+        closing=lambda result, trials: (
+            []
+            if asked.image
+            else known_lines(
+                names, asked.scenario, kept_sessions(cli.RESULTS), catalog, statements.implementations
+            )
         ),
     )

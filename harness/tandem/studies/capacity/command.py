@@ -14,10 +14,10 @@ PLAN = Default(
 )
 
 
-@measuring(plan=PLAN)
+@measuring(own=True, plan=PLAN)
 def capacity(
     asked: Asked,
-    variant: cli.OneVariant,
+    variant: cli.OneVariant = None,
     slo: Annotated[
         str, typer.Option(help="Objective for the response time, such as p99=50ms or p90=20ms.")
     ] = "p99=50ms",
@@ -25,4 +25,4 @@ def capacity(
 ) -> None:
     """Find the highest rate that meets an objective, with an interval over fresh starts, and show what happens around it."""
     options = CapacityOptions(slo=parse_slo(slo).asked, longest_s=longest)
-    asked.measure_variants(Capacity, [cli.read_variant(variant)], options)
+    asked.measure_variants(Capacity, asked.variants([variant] if variant else []), options)

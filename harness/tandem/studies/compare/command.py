@@ -8,7 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from tandem.catalog.catalog import Catalog
+from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import kept_sessions
 from tandem.cli.shared import Asked, Default, measuring
@@ -53,10 +53,10 @@ def enough_for_the_first(expected_s: float, budget_s: float | None) -> None:
         )
 
 
-@measuring(plan=Default("quick", r"Plan. Its table \[compare] sets blocks, slices and rounds."))
+@measuring(own=True, plan=Default("quick", r"Plan. Its table \[compare] sets blocks, slices and rounds."))
 def compare(
     asked: Asked,
-    variants: cli.Variants,
+    variants: cli.VariantsOrImages = None,
     primary: Annotated[
         str | None,
         typer.Option(
@@ -90,14 +90,14 @@ def compare(
         budget_s=cli.parse_budget_s(budget or BUDGET) if detect or budget else None,
     )
     catalog = Catalog(cli.ROOT)
-    request = asked.request(Compare.name, catalog, cli.read_variants(variants), options.as_options())
+    request = asked.request(Compare.name, catalog, asked.variants(variants), options.as_options())
     enough_for_the_first(blocks_s(Compare(catalog, request), cli.RESULTS), options.budget_s)
     asked.measure(Compare, request, beside_others)
 
 
 def beside_others(result: Result[Compared], trials: Sequence[Trial]) -> list[RenderableType]:
     """Each ratio beside what other sessions say of it, or that they say nothing; nothing where this one may not be believed."""
-    if result.conclusions.session is not Verdict.OK:
+    if result.conclusions.session is not Verdict.OK or result.request.scenario == OWN_SERVICE:
         return []
     record = session_of(Catalog(cli.ROOT), result, trials)
     found = beside(record, kept_sessions(cli.RESULTS))

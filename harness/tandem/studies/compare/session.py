@@ -144,7 +144,7 @@ def session_of(
         source=source,
         machine=machine,
         scenario=request.scenario,
-        scenario_version=catalog.scenarios[request.scenario].version,
+        scenario_version=catalog.scenario(request.scenario).version,
         topology=request.conditions.topology,
         placement=request.conditions.placement if lab is None else f"lab:{lab}",
         db_rtt_ms=request.conditions.db_rtt_ms,

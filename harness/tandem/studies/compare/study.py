@@ -142,7 +142,7 @@ class Compare(Study[Compared]):
             name = variant.scenario or self.request.scenario
             with suppress(UsageError):  # what there is not, is told where it is started
                 implementation = self.catalog.implementation(variant.implementation)
-                scenario = self.catalog.pick("scenario", name, self.catalog.scenarios)
+                scenario = self.catalog.scenario(name)
                 if (why := unsliced(implementation, scenario, self.pairing.slice_s)) is not None:
                     found[variant.label] = why
         return found

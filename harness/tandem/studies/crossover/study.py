@@ -124,7 +124,7 @@ class Crossover(Grid[Crossed]):
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         self.asked = CrossoverOptions.read(request)
-        self.scenario = catalog.pick("scenario", request.scenario, catalog.scenarios)
+        self.scenario = catalog.scenario(request.scenario)
         self.both = [catalog.implementation(variant.implementation) for variant in request.variants]
         refuse(self.asked, self.scenario, self.both)
         self.points = self.asked.points

@@ -220,7 +220,7 @@ def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int)
     own = effective(catalog, request, options, variant)
     same = effective(catalog, request, options, variant.model_copy(update={"settings": {}}))
     different = {name: (own[name], same[name]) for name in own if own[name] != same[name]}
-    scenario = catalog.pick("scenario", request.scenario, catalog.scenarios)
+    scenario = catalog.scenario(request.scenario)
     for name, value in options.conditions[side].items():
         if (middle := equal(name, request, variant, scenario)) != value:
             different[name] = (value, middle)

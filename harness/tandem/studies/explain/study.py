@@ -350,7 +350,7 @@ class Explain(Study[Explained]):
         proxy, pooler = (variant.variables.get(variable) for variable in LIMITS.values())
         setup = setup_of(
             self.catalog.implementation(variant.implementation),
-            self.catalog.scenarios[self.request.scenario].model_copy(update=variant.scenario_changes),
+            self.catalog.scenario(self.request.scenario).model_copy(update=variant.scenario_changes),
             settings,
             admitted=int(proxy) if proxy else None,
         )

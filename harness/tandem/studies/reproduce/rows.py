@@ -198,7 +198,7 @@ class ExperimentRows:
         wait for the client. Raises UsageError for what cannot be run."""
         catalog, variant, own = self.catalog, asked.variant, asked.own
         known = catalog.implementation(variant.implementation)
-        base = catalog.pick("scenario", variant.scenario or "", catalog.scenarios)
+        base = catalog.scenario(variant.scenario or "")
         catalog.pick("topology", variant.topology or "", catalog.topologies)
         for name in variant.variables:
             catalog.pick("limit of a shared service", name, dict.fromkeys(LIMITS, name))

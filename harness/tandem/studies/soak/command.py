@@ -15,10 +15,10 @@ BYTES_PER_S = 250_000
 """Rows of single requests at 2,000 requests per second, which is more than any implementation here is offered."""
 
 
-@measuring(plan=PLAN)
+@measuring(own=True, plan=PLAN)
 def soak(
     asked: Asked,
-    variants: cli.Variants,
+    variants: cli.VariantsOrImages = None,
     lasts: Annotated[
         str, typer.Option("--for", help="How long each variant is loaded, such as 30m or 2h.")
     ] = "30m",
@@ -28,7 +28,7 @@ def soak(
     ] = 0.6,
 ) -> None:
     """Load implementations for long at one rate: what becomes of memory, descriptors, connections and the slow requests."""
-    read = cli.read_variants(variants)
+    read = asked.variants(variants)
     options = SoakOptions(lasts_s=cli.parse_budget_s(lasts, "--for"), window_s=window, share=share)
     needed, free = options.lasts_s * BYTES_PER_S * len(read), HERE.free_bytes()
     if needed > free:

@@ -11,16 +11,18 @@ from tandem.studies.sweep.conclusions import WAIT_SCENARIO, parse_over
 from tandem.studies.sweep.study import Sweep, SweepOptions
 
 
-@measuring(without=("arrivals",), plan=Default("ceiling", "Plan. Sets the warm-up and the closed window."))
+@measuring(
+    own=True, without=("arrivals",), plan=Default("ceiling", "Plan. Sets the warm-up and the closed window.")
+)
 def sweep(
     asked: Asked,
-    variants: cli.Variants,
     over: Annotated[
         str,
         typer.Option(
             help="Setting and values: connections=1..512 (powers of two), pool=4,10,32, threads=1..64 or wait=0,1,5,20,100 (ms)."
         ),
     ],
+    variants: cli.VariantsOrImages = None,
     rounds: Annotated[int, typer.Option(min=2, help="Number of fresh starts at each value.")] = 3,
     scenario: Annotated[
         str | None, typer.Option(help="Scenario: what the client requests. Default: recipes; for wait: work.")
@@ -30,4 +32,4 @@ def sweep(
     swept = parse_over(over)
     asked = replace(asked, scenario=scenario or (WAIT_SCENARIO if swept.axis == "wait" else asked.scenario))
     options = SweepOptions(axis=swept.axis, values=[*swept.values], rounds=rounds)
-    asked.measure_variants(Sweep, cli.read_variants(variants), options)
+    asked.measure_variants(Sweep, asked.variants(variants), options)

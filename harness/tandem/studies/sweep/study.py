@@ -61,7 +61,7 @@ class Sweep(Grid[Swept]):
         if axis in SETTINGS:
             return placed(variant, label, place, {SETTINGS[axis]: str(value)})
         name = variant.scenario or self.request.scenario
-        scenario = self.catalog.pick("scenario", name, self.catalog.scenarios)
+        scenario = self.catalog.scenario(name)
         change = waiting(scenario, value) if axis == "wait" else {"connections": value}
         return placed(variant, label, place, scenario=change)
 

@@ -1,0 +1,16 @@
+"""The lines of a cart: one query."""
+
+import sqlite3
+
+LINES = """
+select product.name, product.cents, line.number
+from line join product on product.id = line.product
+where line.cart = ? order by line.place
+"""
+
+
+def lines(data: sqlite3.Connection, cart: int) -> list[dict]:
+    return [
+        {"name": name, "cents": cents, "number": number}
+        for name, cents, number in data.execute(LINES, [cart])
+    ]

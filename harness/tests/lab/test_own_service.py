@@ -1,0 +1,77 @@
+"""tandem.lab.own_service: what is refused before anything starts, and how answers are told apart."""
+
+from typing import Any
+
+import pytest
+from harness_engine import request as made_request
+
+from tandem.catalog.catalog import OWN_SERVICE, Catalog
+from tandem.catalog.golden import read_answers
+from tandem.cli.shared import Asked
+from tandem.errors import UsageError
+from tandem.lab import own_service
+from tandem.lab.own_service import OwnAnswer, OwnRequest, difference
+from tandem.record.request import Variant
+
+
+@pytest.mark.parametrize(
+    ("changes", "named", "told"),
+    [
+        ({}, [], "give a VARIANT"),
+        ({"get": "/"}, ["rust-async"], "--get is of a service of your own"),
+        ({"env": ["A=1"]}, ["rust-async"], "--env is of a service of your own"),
+        ({"image": ["a"]}, [], "--image needs --get"),
+        ({"image": ["a"], "get": "/"}, ["rust-async"], "stands in place of a VARIANT"),
+        ({"image": ["a"], "get": "/", "lab": "two-hosts"}, [], "on this machine"),
+        ({"image": ["a"], "get": "cart"}, [], "takes a path such as /cart/7, not 'cart'"),
+        ({"image": ["a"], "get": "/a b"}, [], "takes a path"),
+        ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "'1A' is no name of a variable"),
+        ({"image": ["a"], "get": "/", "env": ["A"]}, [], "--env takes NAME=VALUE, not 'A'"),
+    ],
+)
+def test_what_is_refused_at_once(changes: dict[str, Any], named: list[str], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        Asked(**changes).variants(named)
+
+
+def test_names_are_variants_as_before() -> None:
+    assert [one.label for one in Asked().variants(["node", "node:THREADS=2"])] == ["node", "node:THREADS=2"]
+
+
+def test_a_difference_is_small_and_says_where() -> None:
+    right = OwnAnswer("application/json", b'{"id": 7, "total": 100, "lines": []}')
+    told = difference(right, OwnAnswer("application/json", b'{"id": 7, "total": 101, "lines": []}'))
+    assert told.splitlines()[1:] == ['  "id": 7,', '- "total": 100,', '+ "total": 101,', '  "lines": []']
+    assert difference(right, OwnAnswer("text/html", right.body)).splitlines()[1:3] == [
+        "-application/json",
+        "+text/html",
+    ]
+    many = OwnAnswer("application/json", str([*range(100)]).encode())
+    assert difference(right, many).endswith("more lines")
+    assert len(difference(right, many).splitlines()) == own_service.DIFFERENCE_LINES + 1
+
+
+def test_bytes_that_are_no_text_are_kept_as_they_travel(real: Catalog) -> None:
+    for body in (b"{}", b"\x1f\x8b\x08\x00\xff"):
+        own = real.scenario(OWN_SERVICE).with_changes({"answer": OwnAnswer("a/b", body).as_answer})
+        answers = read_answers(own, real.root / "contract")
+        assert (answers.difference(body), answers.media_type, answers.lengths()) == (None, "a/b", {len(body)})
+        assert answers.difference(body + b" ")
+
+
+def test_it_is_in_no_list_and_marked(real: Catalog) -> None:
+    assert OWN_SERVICE not in real.implementations
+    assert OWN_SERVICE not in real.scenarios
+    assert real.implementation(OWN_SERVICE).contract is False
+    assert real.scenario(OWN_SERVICE).statements == []
+    own = made_request(
+        variants=[Variant(label="shop:main", implementation=OWN_SERVICE)], scenario=OWN_SERVICE
+    )
+    [finding] = own_service.findings(own)
+    assert (finding.code, finding.severity) == ("baseline-answers", "warning")
+    assert "those of shop:main, not against a contract" in finding.text
+    assert own_service.findings(made_request()) == []
+
+
+def test_the_environment_is_given() -> None:
+    assert OwnRequest("/", 80, (("A_1", "x y"),)).environment == (("A_1", "x y"),)
