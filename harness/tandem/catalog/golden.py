@@ -89,6 +89,23 @@ class Exact(Answers):
 
 
 @dataclass(frozen=True)
+class ById(Answers):
+    """A body for each id in a request's path."""
+
+    bodies: Mapping[int, bytes]
+    media_type: str | None = None
+
+    def lengths(self) -> set[int]:
+        return {len(body) for body in self.bodies.values()}
+
+    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
+        if key is None:
+            return None if body in self.bodies.values() else f"{body[:60]!r} is the answer for no id"
+        right = self.bodies.get(key, b"")
+        return None if body == right else f"{body[:60]!r} is not {right[:60]!r}"
+
+
+@dataclass(frozen=True)
 class Sums(Answers):
     """`Sum: N` for the numbers that were sent. body: whose arrays are drawn; salt: of the study."""
 
@@ -200,5 +217,7 @@ def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None, 
             ) from None
     if answer.created is not None:
         return Created()
+    if answer.texts is not None:
+        return ById({key: text.encode() for key, text in answer.texts.items()}, answer.media_type or None)
     body = (answer.text or "").encode() if answer.base64 is None else b64decode(answer.base64)
     return Exact(body, answer.media_type or None)

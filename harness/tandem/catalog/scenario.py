@@ -66,8 +66,10 @@ class Answer(BaseModel):
     text: str | None = None
     base64: str | None = None
     """Bytes that are no text, such as compressed ones."""
+    texts: dict[int, str] | None = None
+    """Id in the request's path -> text."""
     media_type: str = "text/plain"
-    """Of Content-Type beside `text` and `base64`; empty: any."""
+    """Of Content-Type beside `text`, `texts` and `base64`; empty: any."""
     sum_digits: Annotated[int, Field(ge=1)] | None = None
     """`Sum: N`, N the sum of the numbers in the request's own body; it has always so many digits."""
     created: str | None = None
@@ -75,10 +77,9 @@ class Answer(BaseModel):
 
     @model_validator(mode="after")
     def _one(self) -> "Answer":
-        if [self.golden, self.file, self.text, self.base64, self.sum_digits, self.created].count(None) != 5:
-            raise ValueError(
-                "needs exactly one of `golden`, `file`, `text`, `base64`, `sum_digits` and `created`"
-            )
+        kinds = ("golden", "file", "text", "texts", "base64", "sum_digits", "created")
+        if [getattr(self, kind) for kind in kinds].count(None) != len(kinds) - 1:
+            raise ValueError(f"needs exactly one of {', '.join(kinds)}")
         return self
 
 
@@ -144,6 +145,8 @@ class Scenario(Entry):
     ids: list[str] = []
     """Ranges such as "1-24", both ends included."""
     body: Body | None = None
+    headers: dict[str, str] = {}
+    """Further headers of each request."""
     session_user: int | None = None
     connections: Annotated[int, Field(ge=1)]
     idle_connections: Annotated[int, Field(ge=0)] = 0

@@ -188,9 +188,10 @@ def print_result[C: Conclusions](
 
 def measure[C: Conclusions](
     kind: type[Study[C]], request: Request, resume: bool, as_json: bool, closing: Closing | None = None
-) -> None:
+) -> Result[C]:
     """Makes a study and prints its result, then what closes it. Exit status 1 unless its verdict is ok."""
     result, journal = make(kind, request, resume, as_json)
     print_result(kind, result, journal, as_json, closing)
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)
+    return result

@@ -70,6 +70,21 @@ Image = Annotated[
 Get = Annotated[
     str | None, typer.Option("--get", help="With --image: path that is requested, such as /cart/7.")
 ]
+Post = Annotated[
+    str | None, typer.Option("--post", help="With --image: path of POST requests, in place of --get.")
+]
+RequestBody = Annotated[
+    str | None, typer.Option("--body", help="With --post: body of each request. It is JSON unless --header says otherwise.")
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header", help="With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated."
+    ),
+]
+Ids = Annotated[
+    str, typer.Option("--ids", help="With --image: what {id} in the path is drawn from, such as 1-50.")
+]
 Port = Annotated[
     int,
     typer.Option(

@@ -21,9 +21,9 @@ from tandem.lab.laboratory import refuse_or_clean_up
 from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
-from tandem.record.result import Conclusions
+from tandem.record.result import Conclusions, Result
 
-OWN = ("image", "get", "port", "env")
+OWN = ("image", "get", "post", "body", "header", "ids", "port", "env")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
 CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals")
 """The shared options that a study without a choice of conditions does without."""
@@ -35,6 +35,10 @@ class Asked:
 
     image: cli.Image = None
     get: cli.Get = None
+    post: cli.Post = None
+    body: cli.RequestBody = None
+    header: cli.Headers = None
+    ids: cli.Ids = ""
     port: cli.Port = 8080
     env: cli.Environment = None
     scenario: cli.ScenarioName = "recipes"
@@ -55,19 +59,27 @@ class Asked:
         """The variants of these names, or of the images of a service of the reader's own. Raises UsageError where it is neither
         or both, TandemError where an image does not answer as the first one does."""
         if not self.image:
-            if of_own := [option for option in ("get", "env") if getattr(self, option)]:
+            if of_own := [one for one in OWN[1:] if getattr(self, one) != getattr(Asked, one)]:
                 raise UsageError(f"--{of_own[0]} is of a service of your own: give --image too")
             if not named:
-                raise UsageError(
-                    "give a VARIANT, such as one that `tandem list` prints, or --image and --get"
-                )
+                raise UsageError("give a VARIANT, such as one that `tandem list` prints, or --image and --get")
             return cli.read_variants([*named])
         if named or self.lab:
             raise UsageError("--image stands in place of a VARIANT, and on this machine: leave out the other")
-        if self.get is None:
-            raise UsageError("--image needs --get: the path that is requested, such as --get /cart/7")
-        environment = tuple(cli.parse_settings(self.env, "--env").items())
-        request, note = own_service.OwnRequest(self.get, self.port, environment), View(cli.progress).note
+        paths = [path for path in (self.get, self.post) if path is not None]
+        if len(paths) != 1:
+            raise UsageError("--image needs --get or --post: the path that is requested, such as --get /cart/7")
+        if self.body is not None and self.post is None:
+            raise UsageError("--body is of --post")
+        request = own_service.OwnRequest(
+            paths[0],
+            self.port,
+            cli.parse_settings(self.env, "--env"),
+            self.ids,
+            self.body or "" if self.post else None,
+            cli.parse_settings(self.header, "--header"),
+        )
+        note = View(cli.progress).note
         refuse_or_clean_up(cli.ROOT, cli.RESULTS, note)
         return own_service.variants(self.image, request, note)
 
@@ -121,9 +133,9 @@ class Asked:
 
     def measure[C: Conclusions](
         self, kind: type[Study[C]], request: Request, closing: Closing | None = None
-    ) -> None:
+    ) -> Result[C]:
         """Make a study and print its result, as the options say. Exit status 1 unless its verdict is ok."""
-        measure(kind, request, self.resume, self.as_json, closing)
+        return measure(kind, request, self.resume, self.as_json, closing)
 
 
 class Default(NamedTuple):

@@ -17,6 +17,8 @@ from tandem.report import replay
 from tandem.report.markdown import of_result
 from tandem.report.parts import STYLES, checked
 from tandem.report.table import fitted
+from tandem.studies.compare.comment import comment
+from tandem.studies.compare.conclusions import Compared
 from tandem.studies.registry import Index, IndexEntry, index, json_schema, read_folder
 
 NAMED = 3
@@ -32,6 +34,9 @@ def report(
         typer.Argument(help="A result, such as results/reference, or a folder of results, such as results."),
     ],
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
+    as_comment: Annotated[
+        bool, typer.Option("--comment", help="Print a comparison as a comment on a pull request, in Markdown.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print a result from its record, or a list of the results in a folder."""
@@ -42,6 +47,10 @@ def report(
     kind, result, _ = read_folder(folder)
     if as_json:
         print_json(result)
+    elif as_comment:
+        if not isinstance(result.conclusions, Compared):
+            raise UsageError(f"--comment: only a comparison has one, and this is of {kind.name}")
+        print(comment(result))
     elif as_markdown:
         print(of_result(kind.report(result), result))
     else:

@@ -91,11 +91,13 @@ class VisitCase:
         return [replace(self, scenario=own, beside=[]), *self.beside]
 
     @property
-    def ready(self) -> tuple[str, int]:
-        """Path and status of the answer that tells that it is up. A reader's own service has its request alone."""
-        return (
-            ("/healthz", 200) if self.implementation.contract else (self.scenario.path, self.scenario.status)
-        )
+    def ready(self) -> tuple[str, int | None]:
+        """Path and status of the answer that tells that it is up; None: any below 500. A reader's own service has its request's path
+        alone, which may ask for more than a GET."""
+        if self.implementation.contract:
+            return "/healthz", 200
+        first = next(iter(self.scenario.expanded_ids), "")
+        return self.scenario.path.replace("{id}", str(first)), None
 
     @property
     def workers(self) -> int:

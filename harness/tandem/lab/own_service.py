@@ -1,18 +1,20 @@
-"""A reader's own service: images that answer one request. The first one's answer is the right one: there is no contract."""
+"""A reader's own service: images that answer a request. The first one's answer is the right one: there is no contract."""
 
 import difflib
 import json
 import re
 import subprocess
 from base64 import b64encode
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Any
 
 import httpx
 from python_on_whales import DockerClient, DockerException
 
 from tandem.catalog.catalog import OWN_SERVICE
+from tandem.catalog.ranges import expand
 from tandem.errors import TandemError, UsageError
 from tandem.lab.images import BUILT, TAG_DIGITS, reference
 from tandem.lab.readiness import NotReadyError, await_health
@@ -21,8 +23,8 @@ from tandem.load.generator import HEADERS
 from tandem.record.request import Request, Variant
 from tandem.record.window import Finding
 
-BODY_MOST = 1 << 18
-"""Bytes of an answer: each request of a record has it."""
+BODY_MOST, IDS_MOST = 1 << 18, 1000
+"""Bytes of all answers, which each request of a record has, and ids."""
 ALIKE = 3
 """Answers of the first image that have to be the same."""
 DIFFERENCE_LINES = 12
@@ -30,19 +32,61 @@ DIFFERENCE_LINES = 12
 
 @dataclass(frozen=True)
 class OwnRequest:
-    """What a service is asked. environment: what its container gets besides PORT."""
+    """What a service is asked. environment: what its container gets besides PORT. ids: ranges that {id} in the path is drawn
+    from. body: of a POST; None: it is a GET. headers: besides the generator's own."""
 
     path: str
-    port: int
-    environment: tuple[tuple[str, str], ...] = ()
+    port: int = 8080
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ids: str = ""
+    body: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises UsageError."""
-        for name, _ in self.environment:
+        for name in self.environment:
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
                 raise UsageError(f"--env takes NAME=VALUE, and '{name}' is no name of a variable")
         if not re.fullmatch(r"/[!-~]*", self.path):
-            raise UsageError(f"--get takes a path such as /cart/7, not '{self.path}'")
+            raise UsageError(f"--get and --post take a path such as /cart/7, not '{self.path}'")
+        for name, value in self.headers.items():
+            if not re.fullmatch(r"[A-Za-z0-9-]+", name) or not re.fullmatch(r"[ -~]+", value):
+                raise UsageError(f"--header takes NAME=VALUE such as Accept=text/html, not '{name}={value}'")
+        if ("{id}" in self.path) != bool(self.ids):
+            raise UsageError("{id} in --get and --ids need each other: --get '/cart/{id}' --ids 1-50")
+        if self.ids and not re.fullmatch(r"\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*", self.ids, re.ASCII):
+            raise UsageError(f"--ids takes ranges of whole numbers such as 1-50,60, not '{self.ids}'")
+        spans = [span.partition("-") for span in self.ids.split(",") if span]
+        number = sum(max(0, int(high or low) - int(low) + 1) for low, _, high in spans)
+        if self.ids and not 0 < number <= IDS_MOST:
+            raise UsageError(f"--ids {self.ids} are {number:,} ids; it takes 1 to {IDS_MOST:,}")
+
+    @property
+    def method(self) -> str:
+        return "GET" if self.body is None else "POST"
+
+    @property
+    def paths(self) -> dict[int | None, str]:
+        """Id -> the path with it; None -> the path, where it has none."""
+        ids: list[int | None] = [*expand(self.ids)] if self.ids else [None]
+        return {key: self.path.replace("{id}", str(key)) for key in ids}
+
+    def changes(self, right: Mapping[int | None, "OwnAnswer"]) -> dict[str, object]:
+        """The scenario (harness/service) with this request and its right answers. Raises UsageError for answers by id that are no text
+        of one type."""
+        own: dict[str, object] = {"path": self.path, "headers": dict(self.headers), "method": self.method}
+        if self.body is not None:
+            own["body"] = {"text": self.body}
+        if not self.ids:
+            return {**own, "answer": right[None].as_answer}
+        types = {one.media_type for one in right.values()}
+        try:
+            texts = {key: one.body.decode() for key, one in right.items()}
+        except UnicodeDecodeError:
+            texts = {}
+        if len(types) > 1 or not texts:
+            raise UsageError(f"the answers to {self.path} are no UTF-8 text of one type, which --ids needs")
+        return {**own, "ids": [self.ids], "answer": {"texts": texts, "media_type": types.pop()}}
 
 
 @dataclass(frozen=True)
@@ -75,16 +119,17 @@ def variants(images: Sequence[str], request: OwnRequest, note: Callable[[str], N
     note(f"own service: asking {', '.join(names)} for {request.path}")
     right, *others = [_answers(name, tags[name], request, ALIKE if name == names[0] else 1) for name in names]
     for name, other in zip(names[1:], others, strict=True):
-        if other != right:
-            raise TandemError(
-                f"{name} answers GET {request.path} otherwise than {names[0]}:\n{difference(right, other)}"
-            )
+        for key, path in request.paths.items():
+            if other[key] != right[key]:
+                told = difference(right[key], other[key])
+                raise TandemError(f"{name} answers {request.method} {path} otherwise than {names[0]}:\n{told}")
+    changes = request.changes(right)
     return [
         Variant(
             label=name,
             implementation=OWN_SERVICE,
             tag=tags[name],
-            scenario_changes={"path": request.path, "answer": right.as_answer},
+            scenario_changes=changes,
             # Its servers may start as root and drop it, which takes capabilities that no implementation needs.
             variables={"APP_PORT": str(request.port), "APP_CAP_DROP": "AUDIT_WRITE"},
         )
@@ -115,7 +160,7 @@ def _made_ours(name: str, request: OwnRequest) -> str:
         image = docker.image.inspect(name)
     except DockerException:
         raise UsageError(f"this engine has no image '{name}': build it, or docker pull {name}") from None
-    environment = [f"ENV {key}={json.dumps(value)}".replace("$", r"\$") for key, value in request.environment]
+    environment = [f"ENV {key}={json.dumps(value)}".replace("$", r"\$") for key, value in request.environment.items()]
     recipe = "\n".join([f"FROM {name}", *environment, f"LABEL {BUILT}=service", ""])
     tag = sha256(f"{image.id}\n{recipe}".encode()).hexdigest()[:TAG_DIGITS]
     if not docker.image.exists(reference(OWN_SERVICE, tag)):
@@ -135,9 +180,9 @@ def _made_ours(name: str, request: OwnRequest) -> str:
     return tag
 
 
-def _answers(name: str, tag: str, request: OwnRequest, times: int) -> OwnAnswer:
-    """What a fresh container of an image answers, each time the same."""
-    docker = DockerClient()
+def _answers(name: str, tag: str, request: OwnRequest, times: int) -> dict[int | None, OwnAnswer]:
+    """What a fresh container of an image answers for each id, each time the same."""
+    docker, paths = DockerClient(), request.paths
     container = docker.run(
         reference(OWN_SERVICE, tag),
         detach=True,
@@ -145,35 +190,43 @@ def _answers(name: str, tag: str, request: OwnRequest, times: int) -> OwnAnswer:
         labels={LABEL: "stack"},
         cap_drop=["AUDIT_WRITE"],
     )
+
+    def alive() -> None:
+        container.reload()  # type: ignore[no-untyped-call]
+        if not container.state.running:
+            raise TandemError(
+                f"{name} ended with status {container.state.exit_code}:\n{tail(container.logs())}"
+            )
+
     try:
         container.reload()  # type: ignore[no-untyped-call]
-        address = next(iter((container.network_settings.networks or {}).values())).ip_address
-
-        def alive() -> None:
-            container.reload()  # type: ignore[no-untyped-call]
-            if not container.state.running:
-                raise TandemError(
-                    f"{name} ended with status {container.state.exit_code}:\n{tail(container.logs())}"
-                )
-
+        networks = (container.network_settings.networks or {}).values()
+        address = f"{next(iter(networks)).ip_address}:{request.port}"
         try:
-            await_health(f"{address}:{request.port}", alive, request.path)
+            await_health(address, alive, next(iter(paths.values())), None)
         except NotReadyError as error:
             raise TandemError(f"{name}: {error}\n{tail(container.logs())}") from None
-        found = [_asked(f"http://{address}:{request.port}{request.path}") for _ in range(times)]
+        found = {key: [_asked(address, path, request) for _ in range(times)] for key, path in paths.items()}
     finally:
         container.remove(force=True, volumes=True)
-    if len(set(found)) > 1:
-        different = next(one for one in found if one != found[0])
-        raise UsageError(
-            f"{name} answers GET {request.path} otherwise each time, so no answer can be held to another:\n{difference(found[0], different)}"
-        )
-    return found[0]
+    for key, (first, *again) in found.items():
+        if different := [one for one in again if one != first]:
+            told = difference(first, different[0])
+            raise UsageError(
+                f"{name} answers {request.method} {paths[key]} otherwise each time, so no answer can be held to another:\n{told}"
+            )
+    if (size := sum(len(first.body) for first, *_ in found.values())) > BODY_MOST:
+        raise UsageError(f"{name} answers with {size:,} bytes in all; {BODY_MOST:,} are the limit")
+    return {key: first for key, (first, *_) in found.items()}
 
 
-def _asked(url: str) -> OwnAnswer:
-    with httpx.stream("GET", url, headers=HEADERS, timeout=10) as answer:
+def _asked(address: str, path: str, request: OwnRequest) -> OwnAnswer:
+    """Raises TandemError where the status is not 200."""
+    json_type = {} if request.body is None else {"content-type": "application/json"}
+    headers = {**HEADERS, **json_type, **{name.lower(): value for name, value in request.headers.items()}}
+    how: dict[str, Any] = {"headers": headers, "content": request.body, "timeout": 10}
+    with httpx.stream(request.method, f"http://{address}{path}", **how) as answer:
         body = b"".join(answer.iter_raw())
-    if len(body) > BODY_MOST:
-        raise UsageError(f"{url} answers with {len(body):,} bytes; {BODY_MOST:,} are the limit")
+    if answer.status_code != 200:
+        raise TandemError(f"{request.method} {path} has status {answer.status_code}: {body[:80].decode(errors='replace')}")
     return OwnAnswer(answer.headers.get("content-type", "").partition(";")[0].strip().lower(), body)

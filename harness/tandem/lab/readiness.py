@@ -95,8 +95,11 @@ class NotReadyError(TandemError):
     """Nobody answered in time."""
 
 
-def await_health(address: str, alive: Callable[[], object], path: str = "/healthz", right: int = 200) -> None:
-    """Returns when a path of host:port answers with the right status. alive: raises if what should answer has died.
+def await_health(
+    address: str, alive: Callable[[], object], path: str = "/healthz", right: int | None = 200
+) -> None:
+    """Returns when a path of host:port answers with the right status; None: any below 500. alive: raises if what should answer
+    has died.
 
     Raises NotReadyError after the limit.
     """
@@ -107,7 +110,7 @@ def await_health(address: str, alive: Callable[[], object], path: str = "/health
         while time.monotonic() - began < limit:
             try:
                 status = client.get(url).status_code
-                if status == right:
+                if status == right or (right is None and status < 500):
                     return
                 last = f"status {status}"
             except httpx.HTTPError as error:

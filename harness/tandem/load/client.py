@@ -76,12 +76,12 @@ class Client:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The session's cookie; the type of the body where there is one."""
-        headers = {}
+        """The scenario's own, the session's cookie, and the type of the body where there is one."""
+        headers = dict(self.scenario.headers)
         if self.scenario.session_user is not None:
             headers["Cookie"] = f"sessionid={session_key(self.scenario.session_user)}"
         if self.scenario.body is not None:
-            headers["Content-Type"] = "application/json"
+            headers.setdefault("Content-Type", "application/json")
         return headers
 
     def drawn_body(self) -> bytes | None:

@@ -1,6 +1,7 @@
 """`--image`: services that know nothing of the contract, from the example of the documents and from a distribution."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 from harness_commands import ONE_TRIAL, TANDEM, bench_containers, run, tandem, words
-from harness_places import ROOT
+from harness_places import PLANS, ROOT
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
@@ -64,13 +65,25 @@ def refused(*arguments: str) -> str:
 
 
 def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
-    """The example of the documents: both answer alike, and the second runs 26 queries for one."""
-    asked = ("--image", SHOP["before"], "--image", SHOP["after"], "--port", "3000", "--get", "/cart/7")
-    _, result, said = tandem("compare", *asked, "--plan", ONE_TRIAL, "--seed", "1", results=tmp_path)
-    assert "own service: asking" in said
-    assert [one["text"] for one in result["findings"] if one["code"] == "baseline-answers"], result[
-        "findings"
-    ]
+    """The example of the documents, by the script that the action and other CI run: both answer alike, and the second runs 26
+    queries for one."""
+    results = ROOT / "results"
+    before = set(results.iterdir())
+    command = [str(ROOT / ".github/actions/compare/compare"), str(tmp_path / "comment.md"), *SHOP.values()]
+    own = ("--get", "/cart/{id}", "--ids", "0-49", "--port", "3000", "--plan", str(PLANS / "one-trial.toml"), "--seed", "1")
+    try:
+        done = run(*command, *own, "--fail-over", "5%")
+        lines = (tmp_path / "comment.md").read_text().splitlines()
+        [folder] = [one for one in set(results.iterdir()) - before if (one / "result.json").exists()]
+        result = json.loads((folder / "result.json").read_text())
+        trials = [json.loads(file.read_text()) for file in folder.glob("trials/*.json")]
+    finally:
+        for one in set(results.iterdir()) - before:
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
+    assert "own service: asking" in done.stderr
+    assert lines[0] == f"### {SHOP['after']} against {SHOP['before']}"
+    assert f"answers are verified against those of {SHOP['before']}, not against a contract" in lines
+    assert done.returncode == (result["verdict"] != "ok"), "one block decides nothing, so no budget is exceeded"
     cost = {
         one["variant"]: one["mean"]
         for one in result["conclusions"]["estimates"]
@@ -78,7 +91,6 @@ def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
     }
     if result["conclusions"]["session"] == "ok":
         assert cost[SHOP["after"]] > 1.1 * cost[SHOP["before"]], cost
-    trials = [json.loads(file.read_text()) for file in tmp_path.glob("*/trials/*.json")]
     windows: list[Any] = [
         w for trial in trials for record in trial["windows"] for w in record["windows"].values()
     ]
@@ -86,9 +98,7 @@ def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
     assert not [one for window in windows for one in window["findings"] if one["severity"] == "invalid"], (
         windows
     )
-    assert any(window["tap"]["compared"] for window in windows if window.get("tap")), (
-        "answers were read on the wire"
-    )
+    assert any(window["tap"]["compared"] for window in windows if window.get("tap")), "read on the wire"
 
 
 def test_a_server_of_a_distribution_takes_part(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tandem.cli.shared import Asked
 from tandem.errors import UsageError
 from tandem.lab import own_service
 from tandem.lab.own_service import OwnAnswer, OwnRequest, difference
+from tandem.load.client import Client
 from tandem.record.request import Variant
 
 
@@ -20,12 +21,22 @@ from tandem.record.request import Variant
         ({}, [], "give a VARIANT"),
         ({"get": "/"}, ["rust-async"], "--get is of a service of your own"),
         ({"env": ["A=1"]}, ["rust-async"], "--env is of a service of your own"),
-        ({"image": ["a"]}, [], "--image needs --get"),
+        ({"image": ["a"]}, [], "--image needs --get or --post"),
         ({"image": ["a"], "get": "/"}, ["rust-async"], "stands in place of a VARIANT"),
         ({"image": ["a"], "get": "/", "lab": "two-hosts"}, [], "on this machine"),
-        ({"image": ["a"], "get": "cart"}, [], "takes a path such as /cart/7, not 'cart'"),
-        ({"image": ["a"], "get": "/a b"}, [], "takes a path"),
+        ({"image": ["a"], "get": "cart"}, [], "take a path such as /cart/7, not 'cart'"),
+        ({"image": ["a"], "get": "/a b"}, [], "take a path"),
         ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "'1A' is no name of a variable"),
+        ({"image": ["a"], "get": "/{id}"}, [], "need each other"),
+        ({"image": ["a"], "get": "/", "ids": "1"}, [], "need each other"),
+        ({"image": ["a"], "get": "/{id}", "ids": "1-"}, [], "not '1-'"),
+        ({"image": ["a"], "get": "/{id}", "ids": "2-1"}, [], "are 0 ids"),
+        ({"image": ["a"], "get": "/{id}", "ids": "1-999999999"}, [], "are 999,999,999 ids; it takes 1 to 1,000"),
+        ({"image": ["a"], "get": "/", "post": "/"}, [], "needs --get or --post"),
+        ({"image": ["a"], "get": "/", "body": "{}"}, [], "--body is of --post"),
+        ({"image": ["a"], "get": "/", "header": ["A b=c"]}, [], "--header takes NAME=VALUE"),
+        ({"port": 80}, ["rust-async"], "--port is of a service of your own"),
+        ({"ids": "1"}, ["rust-async"], "--ids is of a service of your own"),
         ({"image": ["a"], "get": "/", "env": ["A"]}, [], "--env takes NAME=VALUE, not 'A'"),
     ],
 )
@@ -59,6 +70,29 @@ def test_bytes_that_are_no_text_are_kept_as_they_travel(real: Catalog) -> None:
         assert answers.difference(body + b" ")
 
 
+def test_a_post_has_its_body_and_headers(real: Catalog) -> None:
+    asked = OwnRequest("/search", body='{"q":1}', headers={"X-Key": "k", "Content-Type": "text/plain"})
+    own = real.scenario(OWN_SERVICE).with_changes(asked.changes({None: OwnAnswer("a/b", b"one")}))
+    client = Client(own, read_answers(own, real.root / "contract"), "127.0.0.1:1")
+    assert (own.method, client.drawn_body()) == ("POST", b'{"q":1}')
+    assert client.headers == {"X-Key": "k", "Content-Type": "text/plain"}
+    client.close()
+
+
+def test_answers_by_id_are_told_apart(real: Catalog) -> None:
+    asked = OwnRequest("/cart/{id}", 80, ids="1-2")
+    assert asked.paths == {1: "/cart/1", 2: "/cart/2"}
+    own = real.scenario(OWN_SERVICE).with_changes(
+        asked.changes({1: OwnAnswer("a/b", b"one"), 2: OwnAnswer("a/b", b"three")})
+    )
+    answers = read_answers(own, real.root / "contract")
+    assert (own.expanded_ids, answers.lengths(), answers.media_type) == ([1, 2], {3, 5}, "a/b")
+    assert [answers.difference(b"one", key) is None for key in (1, 2, None, 3)] == [True, False, True, False]
+    for other in (OwnAnswer("a/c", b"two"), OwnAnswer("a/b", b"\xff")):
+        with pytest.raises(UsageError, match="no UTF-8 text of one type"):
+            asked.changes({1: OwnAnswer("a/b", b"one"), 2: other})
+
+
 def test_it_is_in_no_list_and_marked(real: Catalog) -> None:
     assert OWN_SERVICE not in real.implementations
     assert OWN_SERVICE not in real.scenarios
@@ -74,4 +108,4 @@ def test_it_is_in_no_list_and_marked(real: Catalog) -> None:
 
 
 def test_the_environment_is_given() -> None:
-    assert OwnRequest("/", 80, (("A_1", "x y"),)).environment == (("A_1", "x y"),)
+    assert OwnRequest("/", 80, {"A_1": "x y"}).environment == {"A_1": "x y"}

@@ -13,12 +13,13 @@ from tandem.cli import options as cli
 from tandem.cli.measure import kept_sessions
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.engine.run import blocks_s
-from tandem.errors import UsageError
+from tandem.errors import TandemError, UsageError
 from tandem.facts.statement import beside
 from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.report.sessions import beside_lines
+from tandem.studies.compare.comment import over
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.detecting import PILOT, CompareOptions
 from tandem.studies.compare.session import session_of
@@ -37,11 +38,11 @@ def read_looks(text: str) -> tuple[int, ...]:
         raise UsageError(f"--looks takes numbers of blocks, such as 6,9,12, not '{text}'") from None
 
 
-def read_effect(text: str) -> float:
+def read_effect(text: str, option: str = "--detect") -> float:
     """`3%` as a share. Raises UsageError for anything else."""
     match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,3})?) ?%", text.strip())
     if match is None:
-        raise UsageError(f"--detect takes a difference such as 3% or 1.5%, not '{text}'")
+        raise UsageError(f"{option} takes a difference such as 3% or 1.5%, not '{text}'")
     return float(match[1]) / 100
 
 
@@ -78,11 +79,19 @@ def compare(
     budget: Annotated[
         str | None, typer.Option(help="Time for all blocks, such as 45m. Default with --detect: 2h.")
     ] = None,
+    fail_over: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with status 1 where a variant is decided to be worse than the baseline by more than this in the primary"
+            " metric, such as 5%."
+        ),
+    ] = None,
 ) -> None:
     """Say which variant is better and by how much, in blocks of fresh starts: loaded in turn in short slices, and each at equal rates.
 
     The first variant is the baseline, which takes part twice. A single variant is compared with itself.
     """
+    limit = read_effect(fail_over, "--fail-over") if fail_over else None
     options = CompareOptions.of(
         primary=primary or None,
         looks=read_looks(looks) if looks else None,
@@ -92,7 +101,9 @@ def compare(
     catalog = Catalog(cli.ROOT)
     request = asked.request(Compare.name, catalog, asked.variants(variants), options.as_options())
     enough_for_the_first(blocks_s(Compare(catalog, request), cli.RESULTS), options.budget_s)
-    asked.measure(Compare, request, beside_others)
+    result = asked.measure(Compare, request, beside_others)
+    if limit is not None and (worse := over(result.conclusions, limit)):
+        raise TandemError("; ".join(worse))
 
 
 def beside_others(result: Result[Compared], trials: Sequence[Trial]) -> list[RenderableType]:

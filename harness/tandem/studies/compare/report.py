@@ -199,7 +199,8 @@ def _near(result: Result[Compared], label: str) -> str | None:
     return cut_off(recorded, found.mean(label, GOODPUT), result.baselines, _highest(found))
 
 
-def _effect(found: Compared, name: str) -> str:
+def effect(found: Compared, name: str) -> str:
+    """The smallest difference of a metric that the blocks can detect, of each variant."""
     labels = [label for label in found.variants if label != found.reference] or [second(found.reference)]
     every = [(label, one) for label in labels if (one := found.contrast(label, name))]
     sizes = [
@@ -303,7 +304,7 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
             own.add_column(head, justify="right" if place in RIGHT else "left", no_wrap=place == 0)
         for row in rows(result, name):
             own.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
-        out += [own, Text(_effect(found, name), style="dim")]
+        out += [own, Text(effect(found, name), style="dim")]
         if name == shown[0]:
             out += [*curves(found), *by_role(found), *pairs(found)]
     return out

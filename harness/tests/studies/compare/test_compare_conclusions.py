@@ -24,6 +24,7 @@ from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, Window
 from tandem.record.window import Role, Times, Verdict, Window
 from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare import conclusions, report
+from tandem.studies.compare.comment import comment, over
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.report import name_ends
 
@@ -658,3 +659,34 @@ def test_the_report_is_the_golden_one() -> None:
         request("A", "B"), concluded(blocks, at(TOTAL, 0.6), in_turns={"B": "it keeps no connection"})
     )
     assert of_result(report.report(found), found) == GOLDEN.read_text()
+
+
+# ---- a comment on a pull request ----
+
+
+def test_a_change_that_is_decided_to_cost_more_is_over_its_budget() -> None:
+    """B's own part is as cheap at the rate that decides, or costs twice as much."""
+    alike, dearer = (concluded(at_rates(where), at(APP, 0.6)).conclusions for where in (0.6, 2.0))
+    assert over(alike, 0.0) == []
+    [said] = over(dearer, 0.05)
+    assert said.startswith("B, app CPU at 60 % of what the slowest reaches: dearer")
+    assert said.endswith("beyond 5 %")
+    assert over(dearer, 1.5) == [], "beyond the budget, and not only dearer"
+    one = next(one for one in dearer.contrasts if (one.of, one.metric) == ("B", at(APP, 0.6)))
+    one.word = "inconclusive"
+    assert over(dearer, 0.0) == [], "decided, and not only seen"
+
+
+def test_a_comment_has_the_figures_and_a_void_one_says_so_first() -> None:
+    found = result_of(request("A", "B"), concluded(at_rates(), at(APP, 0.6)))
+    lines = comment(found).splitlines()
+    assert lines[0] == "### B against A"
+    assert lines[2] == "|  | A | B | 95 % interval |"
+    figures = {line.split("|")[1].split(" at ")[0].split(",")[0].strip(): line for line in lines if line.startswith("| ")}
+    assert "dearer: × 2.0" in figures["app CPU"]
+    assert {"response time p99", "goodput"} <= figures.keys()
+    assert any(line.startswith("Smallest difference that 8 such blocks can detect") for line in lines)
+    blocks = at_rates()
+    spoil(blocks, "A", "void", 1000)
+    told_first = comment(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6)))).splitlines()[2]
+    assert told_first == "**This comparison is void: its figures decide nothing.**"
