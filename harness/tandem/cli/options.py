@@ -74,12 +74,16 @@ Post = Annotated[
     str | None, typer.Option("--post", help="With --image: path of POST requests, in place of --get.")
 ]
 RequestBody = Annotated[
-    str | None, typer.Option("--body", help="With --post: body of each request. It is JSON unless --header says otherwise.")
+    str | None,
+    typer.Option(
+        "--body", help="With --post: body of each request. It is JSON unless --header says otherwise."
+    ),
 ]
 Headers = Annotated[
     list[str] | None,
     typer.Option(
-        "--header", help="With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated."
+        "--header",
+        help="With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated.",
     ),
 ]
 Ids = Annotated[

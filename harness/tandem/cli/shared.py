@@ -62,13 +62,17 @@ class Asked:
             if of_own := [one for one in OWN[1:] if getattr(self, one) != getattr(Asked, one)]:
                 raise UsageError(f"--{of_own[0]} is of a service of your own: give --image too")
             if not named:
-                raise UsageError("give a VARIANT, such as one that `tandem list` prints, or --image and --get")
+                raise UsageError(
+                    "give a VARIANT, such as one that `tandem list` prints, or --image and --get"
+                )
             return cli.read_variants([*named])
         if named or self.lab:
             raise UsageError("--image stands in place of a VARIANT, and on this machine: leave out the other")
         paths = [path for path in (self.get, self.post) if path is not None]
         if len(paths) != 1:
-            raise UsageError("--image needs --get or --post: the path that is requested, such as --get /cart/7")
+            raise UsageError(
+                "--image needs --get or --post: the path that is requested, such as --get /cart/7"
+            )
         if self.body is not None and self.post is None:
             raise UsageError("--body is of --post")
         request = own_service.OwnRequest(

@@ -35,7 +35,8 @@ def report(
     ],
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
     as_comment: Annotated[
-        bool, typer.Option("--comment", help="Print a comparison as a comment on a pull request, in Markdown.")
+        bool,
+        typer.Option("--comment", help="Print a comparison as a comment on a pull request, in Markdown."),
     ] = False,
     as_json: Json = False,
 ) -> None:

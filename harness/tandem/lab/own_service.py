@@ -122,7 +122,9 @@ def variants(images: Sequence[str], request: OwnRequest, note: Callable[[str], N
         for key, path in request.paths.items():
             if other[key] != right[key]:
                 told = difference(right[key], other[key])
-                raise TandemError(f"{name} answers {request.method} {path} otherwise than {names[0]}:\n{told}")
+                raise TandemError(
+                    f"{name} answers {request.method} {path} otherwise than {names[0]}:\n{told}"
+                )
     changes = request.changes(right)
     return [
         Variant(
@@ -160,7 +162,9 @@ def _made_ours(name: str, request: OwnRequest) -> str:
         image = docker.image.inspect(name)
     except DockerException:
         raise UsageError(f"this engine has no image '{name}': build it, or docker pull {name}") from None
-    environment = [f"ENV {key}={json.dumps(value)}".replace("$", r"\$") for key, value in request.environment.items()]
+    environment = [
+        f"ENV {key}={json.dumps(value)}".replace("$", r"\$") for key, value in request.environment.items()
+    ]
     recipe = "\n".join([f"FROM {name}", *environment, f"LABEL {BUILT}=service", ""])
     tag = sha256(f"{image.id}\n{recipe}".encode()).hexdigest()[:TAG_DIGITS]
     if not docker.image.exists(reference(OWN_SERVICE, tag)):
@@ -228,5 +232,7 @@ def _asked(address: str, path: str, request: OwnRequest) -> OwnAnswer:
     with httpx.stream(request.method, f"http://{address}{path}", **how) as answer:
         body = b"".join(answer.iter_raw())
     if answer.status_code != 200:
-        raise TandemError(f"{request.method} {path} has status {answer.status_code}: {body[:80].decode(errors='replace')}")
+        raise TandemError(
+            f"{request.method} {path} has status {answer.status_code}: {body[:80].decode(errors='replace')}"
+        )
     return OwnAnswer(answer.headers.get("content-type", "").partition(";")[0].strip().lower(), body)

@@ -177,7 +177,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["crosscheck", "rust-asink"], "Did you mean 'rust-async'?"),
         (["crosscheck", "rust-async", "--pairs", "2"], "Invalid value for '--pairs'"),
         (["crosscheck", "rust-async", "--scenario", "indx"], "Did you mean 'index'?"),
-        (["bench", "rust-async", "--sed", "3"], "tandem: No such option: --sed (Possible options: --env, --get, --seed)"),
+        (["bench", "rust-async", "--sed", "3"], "tandem: No such option: --sed (Possible options: --header, --ids, --seed)"),
         (["bench", "rust-async", "--seed", "three"], "Invalid value for '--seed'"),
         (["bench"], "give a VARIANT, such as one that `tandem list` prints, or --image and --get"),
         (["verify", "rust-asink"], "Did you mean 'rust-async'?"),

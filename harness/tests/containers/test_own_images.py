@@ -70,7 +70,18 @@ def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
     results = ROOT / "results"
     before = set(results.iterdir())
     command = [str(ROOT / ".github/actions/compare/compare"), str(tmp_path / "comment.md"), *SHOP.values()]
-    own = ("--get", "/cart/{id}", "--ids", "0-49", "--port", "3000", "--plan", str(PLANS / "one-trial.toml"), "--seed", "1")
+    own = (
+        "--get",
+        "/cart/{id}",
+        "--ids",
+        "0-49",
+        "--port",
+        "3000",
+        "--plan",
+        str(PLANS / "one-trial.toml"),
+        "--seed",
+        "1",
+    )
     try:
         done = run(*command, *own, "--fail-over", "5%")
         lines = (tmp_path / "comment.md").read_text().splitlines()
@@ -83,7 +94,9 @@ def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
     assert "own service: asking" in done.stderr
     assert lines[0] == f"### {SHOP['after']} against {SHOP['before']}"
     assert f"answers are verified against those of {SHOP['before']}, not against a contract" in lines
-    assert done.returncode == (result["verdict"] != "ok"), "one block decides nothing, so no budget is exceeded"
+    assert done.returncode == (result["verdict"] != "ok"), (
+        "one block decides nothing, so no budget is exceeded"
+    )
     cost = {
         one["variant"]: one["mean"]
         for one in result["conclusions"]["estimates"]

@@ -31,7 +31,11 @@ from tandem.record.request import Variant
         ({"image": ["a"], "get": "/", "ids": "1"}, [], "need each other"),
         ({"image": ["a"], "get": "/{id}", "ids": "1-"}, [], "not '1-'"),
         ({"image": ["a"], "get": "/{id}", "ids": "2-1"}, [], "are 0 ids"),
-        ({"image": ["a"], "get": "/{id}", "ids": "1-999999999"}, [], "are 999,999,999 ids; it takes 1 to 1,000"),
+        (
+            {"image": ["a"], "get": "/{id}", "ids": "1-999999999"},
+            [],
+            "are 999,999,999 ids; it takes 1 to 1,000",
+        ),
         ({"image": ["a"], "get": "/", "post": "/"}, [], "needs --get or --post"),
         ({"image": ["a"], "get": "/", "body": "{}"}, [], "--body is of --post"),
         ({"image": ["a"], "get": "/", "header": ["A b=c"]}, [], "--header takes NAME=VALUE"),

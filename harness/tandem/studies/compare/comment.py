@@ -35,12 +35,18 @@ def comment(result: Result[Compared]) -> str:
     found = result.conclusions
     parts = [f"### {', '.join(_others(found)) or found.reference} against {found.reference}"]
     if result.verdict is not Verdict.OK:
-        parts.append("\n".join([f"**This comparison is {result.verdict}: its figures decide nothing.**", *_listed(result)]))
+        parts.append(
+            "\n".join(
+                [f"**This comparison is {result.verdict}: its figures decide nothing.**", *_listed(result)]
+            )
+        )
     parts += [said for said in [failed_control(found)] if said]
     for label in _others(found):
         parts.append(table(["", f"{found.reference}>", f"{label}>", "95 % interval"], _rows(found, label)))
     parts.append(f"{effect(found, found.primary or TOTAL).capitalize()}. {_limits(found)}.")
-    parts.append(f"{counted(found.blocks, 'blocks')} of fresh starts; {conditions_line(result.request)}. Ratios travel between machines; figures do not.")
+    parts.append(
+        f"{counted(found.blocks, 'blocks')} of fresh starts; {conditions_line(result.request)}. Ratios travel between machines; figures do not."
+    )
     parts += [finding.text for finding in result.findings if finding.code == "baseline-answers"]
     return "\n\n".join(parts)
 

@@ -682,7 +682,11 @@ def test_a_comment_has_the_figures_and_a_void_one_says_so_first() -> None:
     lines = comment(found).splitlines()
     assert lines[0] == "### B against A"
     assert lines[2] == "|  | A | B | 95 % interval |"
-    figures = {line.split("|")[1].split(" at ")[0].split(",")[0].strip(): line for line in lines if line.startswith("| ")}
+    figures = {
+        line.split("|")[1].split(" at ")[0].split(",")[0].strip(): line
+        for line in lines
+        if line.startswith("| ")
+    }
     assert "dearer: × 2.0" in figures["app CPU"]
     assert {"response time p99", "goodput"} <= figures.keys()
     assert any(line.startswith("Smallest difference that 8 such blocks can detect") for line in lines)
