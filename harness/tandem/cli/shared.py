@@ -68,6 +68,8 @@ class Asked:
             return cli.read_variants([*named])
         if named or self.lab:
             raise UsageError("--image stands in place of a VARIANT, and on this machine: leave out the other")
+        if self.scenario != Asked.scenario:
+            raise UsageError("--scenario is of implementations: a service of your own has --get or --post")
         paths = [path for path in (self.get, self.post) if path is not None]
         if len(paths) != 1:
             raise UsageError(
@@ -80,7 +82,7 @@ class Asked:
             self.port,
             cli.parse_settings(self.env, "--env"),
             self.ids,
-            self.body or "" if self.post else None,
+            None if self.post is None else self.body or "",
             cli.parse_settings(self.header, "--header"),
         )
         note = View(cli.progress).note

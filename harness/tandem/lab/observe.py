@@ -286,6 +286,7 @@ def _both_ends(scene: Scene) -> Probe[BothEnds] | None:
         label: EndsOfConnections(
             app.app.host,
             app.app.pid,
+            app.stack.app_port,
             [app.services[role].host.cgroup(app.services[role].pid) for role in app.generators],
             app.case.scenario.connections,
         )

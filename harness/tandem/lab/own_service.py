@@ -16,6 +16,7 @@ from python_on_whales import DockerClient, DockerException
 from tandem.catalog.catalog import OWN_SERVICE
 from tandem.catalog.ranges import expand
 from tandem.errors import TandemError, UsageError
+from tandem.hosts.docker import complaint
 from tandem.lab.images import BUILT, TAG_DIGITS, reference
 from tandem.lab.readiness import NotReadyError, await_health
 from tandem.lab.stack import LABEL, tail
@@ -25,8 +26,8 @@ from tandem.record.window import Finding
 
 BODY_MOST, IDS_MOST = 1 << 18, 1000
 """Bytes of all answers, which each request of a record has, and ids."""
-ALIKE = 3
-"""Answers of the first image that have to be the same."""
+REPEATS = 3
+"""Answers of the first image to each path, which have to be the same."""
 DIFFERENCE_LINES = 12
 
 
@@ -44,14 +45,18 @@ class OwnRequest:
 
     def __post_init__(self) -> None:
         """Raises UsageError."""
-        for name in self.environment:
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-                raise UsageError(f"--env takes NAME=VALUE, and '{name}' is no name of a variable")
+        for name, value in self.environment.items():
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or not value.isprintable():
+                raise UsageError(
+                    f"--env takes NAME=VALUE: a variable's name and a line, not '{name}={value}'"
+                )
         if not re.fullmatch(r"/[!-~]*", self.path):
             raise UsageError(f"--get and --post take a path such as /cart/7, not '{self.path}'")
         for name, value in self.headers.items():
             if not re.fullmatch(r"[A-Za-z0-9-]+", name) or not re.fullmatch(r"[ -~]+", value):
                 raise UsageError(f"--header takes NAME=VALUE such as Accept=text/html, not '{name}={value}'")
+            if name.lower() in ("host", "content-length"):
+                raise UsageError(f"--header {name}: the generator sets it itself")
         if ("{id}" in self.path) != bool(self.ids):
             raise UsageError("{id} in --get and --ids need each other: --get '/cart/{id}' --ids 1-50")
         if self.ids and not re.fullmatch(r"\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*", self.ids, re.ASCII):
@@ -115,9 +120,11 @@ def variants(images: Sequence[str], request: OwnRequest, note: Callable[[str], N
     """A variant of each image, once all have given the first one's answer. Raises UsageError where an image is not there,
     TandemError where one never answers, or otherwise."""
     names = list(dict.fromkeys(images))
-    tags = {name: _made_ours(name, request) for name in names}
+    tags = {name: _tagged(name, request) for name in names}
     note(f"own service: asking {', '.join(names)} for {request.path}")
-    right, *others = [_answers(name, tags[name], request, ALIKE if name == names[0] else 1) for name in names]
+    right, *others = [
+        _answers(name, tags[name], request, REPEATS if name == names[0] else 1) for name in names
+    ]
     for name, other in zip(names[1:], others, strict=True):
         for key, path in request.paths.items():
             if other[key] != right[key]:
@@ -155,18 +162,23 @@ def difference(right: OwnAnswer, other: OwnAnswer) -> str:
     return "\n".join([line[:120] for line in lines[:DIFFERENCE_LINES]] + more)
 
 
-def _made_ours(name: str, request: OwnRequest) -> str:
+def recipe(name: str, environment: Mapping[str, str]) -> str:
+    """A Dockerfile that gives an image its environment and a label of ours. A value stands in quotes, in which `$`, `"` and the
+    backslash are escaped. https://docs.docker.com/reference/dockerfile/#env"""
+    quoted = {key: re.sub(r'([\\"$])', r"\\\1", value) for key, value in environment.items()}
+    lines = [f"FROM {name}", *(f'ENV {key}="{value}"' for key, value in quoted.items())]
+    return "\n".join([*lines, f"LABEL {BUILT}=service", ""])
+
+
+def _tagged(name: str, request: OwnRequest) -> str:
     """Gives an image a name and a label of ours, and its environment; returns the tag."""
     docker = DockerClient()
     try:
         image = docker.image.inspect(name)
     except DockerException:
         raise UsageError(f"this engine has no image '{name}': build it, or docker pull {name}") from None
-    environment = [
-        f"ENV {key}={json.dumps(value)}".replace("$", r"\$") for key, value in request.environment.items()
-    ]
-    recipe = "\n".join([f"FROM {name}", *environment, f"LABEL {BUILT}=service", ""])
-    tag = sha256(f"{image.id}\n{recipe}".encode()).hexdigest()[:TAG_DIGITS]
+    made = recipe(name, request.environment)
+    tag = sha256(f"{image.id}\n{made}".encode()).hexdigest()[:TAG_DIGITS]
     if not docker.image.exists(reference(OWN_SERVICE, tag)):
         command = [
             "docker",
@@ -178,7 +190,7 @@ def _made_ours(name: str, request: OwnRequest) -> str:
             reference(OWN_SERVICE, tag),
             "-",
         ]
-        done = subprocess.run(command, input=recipe, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, input=made, capture_output=True, text=True, check=False)
         if done.returncode:
             raise TandemError(f"the image of {name} cannot be given a name of ours:\n{tail(done.stderr)}")
     return tag
@@ -186,14 +198,12 @@ def _made_ours(name: str, request: OwnRequest) -> str:
 
 def _answers(name: str, tag: str, request: OwnRequest, times: int) -> dict[int | None, OwnAnswer]:
     """What a fresh container of an image answers for each id, each time the same."""
-    docker, paths = DockerClient(), request.paths
-    container = docker.run(
-        reference(OWN_SERVICE, tag),
-        detach=True,
-        envs={"PORT": str(request.port)},
-        labels={LABEL: "stack"},
-        cap_drop=["AUDIT_WRITE"],
-    )
+    paths, image = request.paths, reference(OWN_SERVICE, tag)
+    how: dict[str, Any] = {"envs": {"PORT": str(request.port)}, "labels": {LABEL: "stack"}}
+    try:
+        container = DockerClient().run(image, detach=True, cap_drop=["AUDIT_WRITE"], **how)
+    except DockerException as error:
+        raise TandemError(f"{name} does not start: {complaint(error)}") from None
 
     def alive() -> None:
         container.reload()  # type: ignore[no-untyped-call]
@@ -225,12 +235,15 @@ def _answers(name: str, tag: str, request: OwnRequest, times: int) -> dict[int |
 
 
 def _asked(address: str, path: str, request: OwnRequest) -> OwnAnswer:
-    """Raises TandemError where the status is not 200."""
+    """Raises TandemError where it is not answered, or not with status 200."""
     json_type = {} if request.body is None else {"content-type": "application/json"}
     headers = {**HEADERS, **json_type, **{name.lower(): value for name, value in request.headers.items()}}
     how: dict[str, Any] = {"headers": headers, "content": request.body, "timeout": 10}
-    with httpx.stream(request.method, f"http://{address}{path}", **how) as answer:
-        body = b"".join(answer.iter_raw())
+    try:
+        with httpx.stream(request.method, f"http://{address}{path}", **how) as answer:
+            body = b"".join(answer.iter_raw())
+    except httpx.HTTPError as error:
+        raise TandemError(f"{request.method} {path} is not answered: {error!r}") from None
     if answer.status_code != 200:
         raise TandemError(
             f"{request.method} {path} has status {answer.status_code}: {body[:80].decode(errors='replace')}"

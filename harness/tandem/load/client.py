@@ -80,8 +80,8 @@ class Client:
         headers = dict(self.scenario.headers)
         if self.scenario.session_user is not None:
             headers["Cookie"] = f"sessionid={session_key(self.scenario.session_user)}"
-        if self.scenario.body is not None:
-            headers.setdefault("Content-Type", "application/json")
+        if self.scenario.body is not None and "content-type" not in {name.lower() for name in headers}:
+            headers["Content-Type"] = "application/json"
         return headers
 
     def drawn_body(self) -> bytes | None:

@@ -15,7 +15,6 @@ from tandem.probes.probe import Background
 from tandem.record.window import BothEnds
 
 INTERVAL_S = 1.0
-PORT = 8080
 SPAN_S = 0.9
 """A thread seen for less is not judged: ticks are 10 ms."""
 
@@ -36,11 +35,12 @@ def busiest[K](threads: Mapping[K, Sequence[tuple[float, float]]]) -> float | No
 class EndsOfConnections:
     """A thread that looks once a second between `start` and `stop`.
 
-    host: where the application runs. app: PID of its first process. generators: their groups. wanted: connections.
+    host: where the application runs. app: PID of its first process, which listens on the port. generators: their groups. wanted:
+    connections.
     """
 
-    def __init__(self, host: Host, app: int, generators: Sequence[Cgroup], wanted: int) -> None:
-        self._host, self._app, self._wanted = host, app, wanted
+    def __init__(self, host: Host, app: int, port: int, generators: Sequence[Cgroup], wanted: int) -> None:
+        self._host, self._app, self._port, self._wanted = host, app, port, wanted
         self._generators = generators
         self._established = 0
         self._app_threads = 0
@@ -70,7 +70,7 @@ class EndsOfConnections:
 
     def _look(self) -> None:
         if self._established < self._wanted:
-            found = self._host.established(self._app, local_port=PORT)
+            found = self._host.established(self._app, local_port=self._port)
             self._established = max(self._established, found)
         self._app_threads = max(self._app_threads, self._host.threads(self._app))
         now = time.monotonic()

@@ -105,7 +105,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
             found += outcomes
             for outcome in outcomes:
                 view.note(f"  {'ok' if good(outcome) else 'NOT OK'}  {outcome.name}: {outcome.measured}")
-        made.done[name] = told(found, HERE.read_cpu().since(before))
+        made.done[name] = with_steal(found, HERE.read_cpu().since(before))
         made.spent_s = spent_s + time.monotonic() - began
         if not only:
             keep(made, results)
@@ -137,7 +137,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
     )
 
 
-def told(outcomes: list[Outcome], during: HostCpu) -> list[Outcome]:
+def with_steal(outcomes: list[Outcome], during: HostCpu) -> list[Outcome]:
     """The outcomes, with the hypervisor's share where that may be why one does not hold."""
     share = during.steal_s / during.total_s if during.total_s else 0.0
     excused = [share > STEAL_WARN and not one.passed and one.negative_control_failed for one in outcomes]

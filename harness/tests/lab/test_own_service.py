@@ -8,7 +8,7 @@ from harness_engine import request as made_request
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.golden import read_answers
 from tandem.cli.shared import Asked
-from tandem.errors import UsageError
+from tandem.errors import TandemError, UsageError
 from tandem.lab import own_service
 from tandem.lab.own_service import OwnAnswer, OwnRequest, difference
 from tandem.load.client import Client
@@ -26,7 +26,7 @@ from tandem.record.request import Variant
         ({"image": ["a"], "get": "/", "lab": "two-hosts"}, [], "on this machine"),
         ({"image": ["a"], "get": "cart"}, [], "take a path such as /cart/7, not 'cart'"),
         ({"image": ["a"], "get": "/a b"}, [], "take a path"),
-        ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "'1A' is no name of a variable"),
+        ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "not '1A=1'"),
         ({"image": ["a"], "get": "/{id}"}, [], "need each other"),
         ({"image": ["a"], "get": "/", "ids": "1"}, [], "need each other"),
         ({"image": ["a"], "get": "/{id}", "ids": "1-"}, [], "not '1-'"),
@@ -39,6 +39,9 @@ from tandem.record.request import Variant
         ({"image": ["a"], "get": "/", "post": "/"}, [], "needs --get or --post"),
         ({"image": ["a"], "get": "/", "body": "{}"}, [], "--body is of --post"),
         ({"image": ["a"], "get": "/", "header": ["A b=c"]}, [], "--header takes NAME=VALUE"),
+        ({"image": ["a"], "get": "/", "header": ["Host=b"]}, [], "the generator sets it itself"),
+        ({"image": ["a"], "get": "/", "env": ["A=1\n2"]}, [], "a variable's name and a line"),
+        ({"image": ["a"], "get": "/", "scenario": "work"}, [], "--scenario is of implementations"),
         ({"port": 80}, ["rust-async"], "--port is of a service of your own"),
         ({"ids": "1"}, ["rust-async"], "--ids is of a service of your own"),
         ({"image": ["a"], "get": "/", "env": ["A"]}, [], "--env takes NAME=VALUE, not 'A'"),
@@ -75,11 +78,11 @@ def test_bytes_that_are_no_text_are_kept_as_they_travel(real: Catalog) -> None:
 
 
 def test_a_post_has_its_body_and_headers(real: Catalog) -> None:
-    asked = OwnRequest("/search", body='{"q":1}', headers={"X-Key": "k", "Content-Type": "text/plain"})
+    asked = OwnRequest("/search", body='{"q":1}', headers={"X-Key": "k", "content-type": "text/plain"})
     own = real.scenario(OWN_SERVICE).with_changes(asked.changes({None: OwnAnswer("a/b", b"one")}))
     client = Client(own, read_answers(own, real.root / "contract"), "127.0.0.1:1")
     assert (own.method, client.drawn_body()) == ("POST", b'{"q":1}')
-    assert client.headers == {"X-Key": "k", "Content-Type": "text/plain"}
+    assert client.headers == {"X-Key": "k", "content-type": "text/plain"}
     client.close()
 
 
@@ -111,5 +114,11 @@ def test_it_is_in_no_list_and_marked(real: Catalog) -> None:
     assert own_service.findings(made_request()) == []
 
 
-def test_the_environment_is_given() -> None:
-    assert OwnRequest("/", 80, {"A_1": "x y"}).environment == {"A_1": "x y"}
+def test_a_value_of_the_environment_is_no_syntax() -> None:
+    lines = own_service.recipe("shop:main", {"A": 'é "$B" \\'}).splitlines()
+    assert lines[:2] == ["FROM shop:main", 'ENV A="é \\"\\$B\\" \\\\"']
+
+
+def test_who_does_not_answer_is_told() -> None:
+    with pytest.raises(TandemError, match="GET /x is not answered: ConnectError"):
+        own_service._asked("127.0.0.1:1", "/x", OwnRequest("/x"))

@@ -68,7 +68,7 @@ def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(threads, "INTERVAL_S", 0.01)
     monkeypatch.setattr(threads, "SPAN_S", 0.05)
     host: Any = Counting(broken)
-    probe = EndsOfConnections(host, 1, [host.cgroup(2)], 3)
+    probe = EndsOfConnections(host, 1, 80, [host.cgroup(2)], 3)
     probe.start()
     time.sleep(0.2)
     if broken:

@@ -139,14 +139,14 @@ def test_what_stands_at_the_top_of_a_report(
 def test_only_a_host_that_disturbs_excuses() -> None:
     """What does not hold while the hypervisor takes more than a window may have unwarned; a quiet host excuses nothing."""
     during, bad = HostCpu(1, 0, steal_s=0.5, total_s=10), [outcome(), outcome(passed=False)]
-    noisy, quiet = session.told(bad, during), session.told(bad, replace(during, steal_s=0.1))
+    noisy, quiet = session.with_steal(bad, during), session.with_steal(bad, replace(during, steal_s=0.1))
     assert result.excuse(noisy) == "the hypervisor took 5.0% of the CPUs"
     assert noisy[0] == bad[0]
     assert (quiet, result.excuse(quiet)) == (bad, None)
     assert result.excuse([*noisy, bad[1]]) is None, "one without an excuse is enough"
     assert result.excuse([bad[0]]) is None
     blind = [outcome(passed=False, negative_control_failed=False), session.could_not("a", OSError())]
-    assert session.told(blind, during) == blind, "nor where the check sees nothing"
+    assert session.with_steal(blind, during) == blind, "nor where the check sees nothing"
     assert "took 5.0% of the CPUs" in result.sentence(result.Status.FAILING, kept(outcomes=noisy))
     assert "make it again" in session.sentence(kept(outcomes=noisy))
 

@@ -19,7 +19,7 @@ from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.report.sessions import beside_lines
-from tandem.studies.compare.comment import over
+from tandem.studies.compare.comment import beyond_budget
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.detecting import PILOT, CompareOptions
 from tandem.studies.compare.session import session_of
@@ -102,7 +102,7 @@ def compare(
     request = asked.request(Compare.name, catalog, asked.variants(variants), options.as_options())
     enough_for_the_first(blocks_s(Compare(catalog, request), cli.RESULTS), options.budget_s)
     result = asked.measure(Compare, request, beside_others)
-    if limit is not None and (worse := over(result.conclusions, limit)):
+    if limit is not None and (worse := beyond_budget(result.conclusions, limit)):
         raise TandemError("; ".join(worse))
 
 

@@ -16,7 +16,7 @@ WORSE = ("dearer", "slower")
 TAILS_AT = (0.6, 0.8)
 
 
-def over(found: Compared, limit: float) -> list[str]:
+def beyond_budget(found: Compared, limit: float) -> list[str]:
     """A sentence for each variant that is decided to be worse than the reference by more than a share of the primary metric: all of
     its interval lies beyond."""
     name, out = found.primary or TOTAL, []

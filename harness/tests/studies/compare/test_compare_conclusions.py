@@ -24,7 +24,7 @@ from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, Window
 from tandem.record.window import Role, Times, Verdict, Window
 from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare import conclusions, report
-from tandem.studies.compare.comment import comment, over
+from tandem.studies.compare.comment import beyond_budget, comment
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.report import name_ends
 
@@ -667,14 +667,14 @@ def test_the_report_is_the_golden_one() -> None:
 def test_a_change_that_is_decided_to_cost_more_is_over_its_budget() -> None:
     """B's own part is as cheap at the rate that decides, or costs twice as much."""
     alike, dearer = (concluded(at_rates(where), at(APP, 0.6)).conclusions for where in (0.6, 2.0))
-    assert over(alike, 0.0) == []
-    [said] = over(dearer, 0.05)
+    assert beyond_budget(alike, 0.0) == []
+    [said] = beyond_budget(dearer, 0.05)
     assert said.startswith("B, app CPU at 60 % of what the slowest reaches: dearer")
     assert said.endswith("beyond 5 %")
-    assert over(dearer, 1.5) == [], "beyond the budget, and not only dearer"
+    assert beyond_budget(dearer, 1.5) == [], "beyond the budget, and not only dearer"
     one = next(one for one in dearer.contrasts if (one.of, one.metric) == ("B", at(APP, 0.6)))
     one.word = "inconclusive"
-    assert over(dearer, 0.0) == [], "decided, and not only seen"
+    assert beyond_budget(dearer, 0.0) == [], "decided, and not only seen"
 
 
 def test_a_comment_has_the_figures_and_a_void_one_says_so_first() -> None:
