@@ -119,7 +119,7 @@ def test_a_server_of_a_distribution_takes_part(tmp_path: Path) -> None:
     own = ("--image", NGINX, "--port", "80", "--get", "/", "--env", 'A=é "$B"', "--topology", "direct")
     _, result, said = tandem("bench", *own, "--plan", ONE_TRIAL, results=tmp_path)
     [trial] = [json.loads(file.read_text()) for file in tmp_path.glob("*/trials/*.json")][:1]
-    assert next(iter(trial["windows"][0]["windows"].values()))["established"] == 20, "of port 80, as of 8080"
+    assert next(iter(trial["windows"][0]["windows"].values()))["established"] >= 20, "of port 80, as of 8080"
     assert result["verdict"] in ("ok", "void"), said
     [estimate] = [one for one in result["conclusions"]["estimates"] if one["metric"] == "goodput_rps"]
     assert estimate["mean"] is None or estimate["mean"] > 500
