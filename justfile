@@ -76,6 +76,16 @@ set positional-arguments := true
 @audit *arguments:
     harness/run audit "$@"
 
+# Put the command `tandem`, which works in any folder, into ~/.local/bin or another one; --remove takes it away
+[group('serve')]
+@install *arguments:
+    harness/install "$@"
+
+# Print a service file for --service: just service openapi.yaml > shop.toml
+[group('measure')]
+@service *arguments:
+    harness/run service "$@"
+
 # Explain why B is ahead of A: just explain python-sync python-async --db-rtt 4ms --from published
 [group('measure')]
 @explain *arguments:

@@ -96,9 +96,8 @@ def new_(
 
 @app.command(name="profile")
 def profile_(
-    implementation: Annotated[
-        str, typer.Argument(metavar="VARIANT", help="NAME or NAME:SETTING=VALUE,…, as for `compare`.")
-    ],
+    implementation: cli.OneVariant = None,
+    service: cli.ServiceFile = None,
     scenario: cli.ScenarioName = "index",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
@@ -106,8 +105,10 @@ def profile_(
 ) -> None:
     """Show where an application's CPU time goes under load: whose code, which functions, which system calls."""
     catalog, view = Catalog(ROOT), view_for(False)
-    asked = Asked(scenario=scenario, plan="smoke", topology=topology, placement=placement, seed=0)
-    request = asked.request("profile", catalog, cli.read_variants([implementation]))
+    of = {"service": service} if service else {"scenario": scenario}
+    asked = Asked(**of, plan="smoke", topology=topology, placement=placement, seed=0)  # type: ignore[arg-type]
+    variants = asked.variants([implementation] if implementation else [])
+    request = asked.request("profile", catalog, variants[:1])
     try:
         sections = profile.Profile(catalog, request, seconds, RESULTS, view).sections()
     finally:

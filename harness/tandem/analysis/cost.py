@@ -15,6 +15,9 @@ ROLES = ("app", "pgbouncer", "db", "proxy")
 """What a request is charged with. The generator and the harness ask and watch. Toxiproxy stands for a distance, which would
 use no CPU if it were real."""
 
+OWN = "own-"
+"""So the services begin that run beside a reader's own (tandem.lab.own_compose)."""
+
 
 def at(metric: str, share: float) -> str:
     """The key of a metric at an equal rate."""
@@ -22,7 +25,7 @@ def at(metric: str, share: float) -> str:
 
 
 def cpu_us_per_request_by_role(window: Window, alone: bool = True) -> dict[str, float]:
-    """Role -> CPU per request in µs, of ROLES as far as they ran.
+    """Role -> CPU per request in µs, of ROLES and of those of a reader's own as far as they ran.
 
     alone: nobody else was loaded in the same seconds (`WindowRecord.alone`); else nobody knows for whom the others worked.
     Empty where that is so, and where the application used no CPU time that was measured.
@@ -30,11 +33,10 @@ def cpu_us_per_request_by_role(window: Window, alone: bool = True) -> dict[str, 
     app_us, app = window.app_cpu_us_per_request, window.roles.get("app")
     if not alone or not app_us or app is None or app.cpu_cores <= 0:
         return {}
-    return {
-        role: app_us * window.roles[role].cpu_cores / app.cpu_cores for role in ROLES if role in window.roles
-    }
+    charged = [role for role in window.roles if role in ROLES or role.startswith(OWN)]
+    return {role: app_us * window.roles[role].cpu_cores / app.cpu_cores for role in charged}
 
 
 def total_cpu_us_per_request(window: Window, alone: bool = True) -> float | None:
-    """CPU per request in µs, all of ROLES together; null where `cpu_us_per_request_by_role` is empty."""
+    """CPU per request in µs, all roles together; null where `cpu_us_per_request_by_role` is empty."""
     return sum(cpu_us_per_request_by_role(window, alone).values()) or None

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tandem.catalog.bodies import HEAD_BYTES, Sent, SentBodies, drawn
+from tandem.catalog.ignoring import same
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Body, Scenario
 from tandem.errors import UsageError
@@ -22,6 +23,8 @@ class Answers(ABC):
 
     media_type: str | None
     """Of Content-Type; None: any."""
+    ignored: Sequence[str] = ()
+    """Paths in JSON whose values may differ: then so may lengths."""
 
     @abstractmethod
     def lengths(self) -> set[int]:
@@ -32,9 +35,9 @@ class Answers(ABC):
         return {}
 
     @abstractmethod
-    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
-        """What is wrong with a body, or None if it is right. key: the id in the request's path, where it has one. sent: what
-        the request carried, or the beginning of it."""
+    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
+        """What is wrong with a body, or None if it is right. key: what stands for {id} in the request's path. sent: what the
+        request carried, or the beginning of it."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Golden(Answers):
     def keys(self) -> dict[int, int]:
         return {key: length for key, (length, _) in self.bodies.items()}
 
-    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
+    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
         try:
             found = json.loads(body)[self.key]
         except (ValueError, KeyError, TypeError):
@@ -80,29 +83,30 @@ class Exact(Answers):
     body: bytes
     media_type: str | None = None
     """None: any."""
+    ignored: Sequence[str] = ()
 
     def lengths(self) -> set[int]:
         return {len(self.body)}
 
-    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
-        return None if body == self.body else f"{body[:60]!r} is not {self.body[:60]!r}"
+    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
+        alike = same(body, self.body, self.ignored)
+        return None if alike else f"{body[:60]!r} is not {self.body[:60]!r}"
 
 
 @dataclass(frozen=True)
 class ById(Answers):
-    """A body for each id in a request's path."""
+    """A body for each value in a request's path."""
 
-    bodies: Mapping[int, bytes]
+    bodies: Mapping[str, bytes]
     media_type: str | None = None
+    ignored: Sequence[str] = ()
 
     def lengths(self) -> set[int]:
         return {len(body) for body in self.bodies.values()}
 
-    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
-        if key is None:
-            return None if body in self.bodies.values() else f"{body[:60]!r} is the answer for no id"
-        right = self.bodies.get(key, b"")
-        return None if body == right else f"{body[:60]!r} is not {right[:60]!r}"
+    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
+        right = self.bodies.get(str(key), b"")
+        return None if same(body, right, self.ignored) else f"{body[:60]!r} is not {right[:60]!r}"
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ class Sums(Answers):
         """Whether so much was seen of it that it is one of ours."""
         return sent[:HEAD_BYTES] in self._answers
 
-    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
+    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
         right = self._answers.get(sent[:HEAD_BYTES])
         if right is None:
             return f"nobody sent {sent[:20]!r}"
@@ -152,7 +156,7 @@ class Created(Answers):
     def lengths(self) -> set[int]:
         return set(range(len('{"id":1}'), len('{"id":2147483647}') + 1))
 
-    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
+    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
         right = re.fullmatch(rb'\{"id":[1-9][0-9]{0,9}\}', body)
         return None if right else f'{body[:60]!r} is not {{"id":N}}'
 
@@ -218,6 +222,7 @@ def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None, 
     if answer.created is not None:
         return Created()
     if answer.texts is not None:
-        return ById({key: text.encode() for key, text in answer.texts.items()}, answer.media_type or None)
+        bodies = {key: text.encode() for key, text in answer.texts.items()}
+        return ById(bodies, answer.media_type or None, answer.ignore)
     body = (answer.text or "").encode() if answer.base64 is None else b64decode(answer.base64)
-    return Exact(body, answer.media_type or None)
+    return Exact(body, answer.media_type or None, answer.ignore)

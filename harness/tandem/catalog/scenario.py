@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.ranges import expand
 
+MIXED = "each class of a mix needs whole windows"
+"""Why it is not measured in slices."""
 EARLY_MS = 2.0
 """A timer may fire so early: some count whole milliseconds. The contract's own check forgives as much."""
 
@@ -66,14 +68,16 @@ class Answer(BaseModel):
     text: str | None = None
     base64: str | None = None
     """Bytes that are no text, such as compressed ones."""
-    texts: dict[int, str] | None = None
-    """Id in the request's path -> text."""
+    texts: dict[str, str] | None = None
+    """What stands for {id} in the request's path (`values`) -> text."""
     media_type: str = "text/plain"
     """Of Content-Type beside `text`, `texts` and `base64`; empty: any."""
     sum_digits: Annotated[int, Field(ge=1)] | None = None
     """`Sum: N`, N the sum of the numbers in the request's own body; it has always so many digits."""
     created: str | None = None
     """`{"id":N}`, and a row in this table for each answer."""
+    ignore: list[str] = []
+    """Beside `text` and `texts`: paths in JSON whose values are not compared (tandem.catalog.ignoring)."""
 
     @model_validator(mode="after")
     def _one(self) -> "Answer":
@@ -125,7 +129,7 @@ class Mix(Entry):
                 "version": self.version,
                 "connections": self.connections,
                 "timeout_s": max(part.timeout_s for part in parts.values()),
-                "unsliced": "each class of a mix needs whole windows",
+                "unsliced": MIXED,
                 "own_class": first,
                 "weight": weight,
                 "beside": [OtherClass(weight=own, scenario=parts[name]) for name, own in others],
@@ -144,6 +148,10 @@ class Scenario(Entry):
     """Path of the request; `{id}` stands for one of `ids`, drawn by the generator for each request."""
     ids: list[str] = []
     """Ranges such as "1-24", both ends included."""
+    values: list[str] = []
+    """Of a reader's own service, in place of `ids`. What is there twice is drawn twice as often."""
+    ready: str = ""
+    """Of a reader's own service, the path that tells that it is up; empty: that of the request."""
     body: Body | None = None
     headers: dict[str, str] = {}
     """Further headers of each request."""
@@ -212,6 +220,15 @@ class Scenario(Entry):
         with the statement after it."""
         reads = sum(name.startswith("dashboard_") for name in self.statements)
         return len(self.statements) - self.statements.count("begin") - max(0, reads - 1)
+
+    @property
+    def keys(self) -> list[int] | list[str]:
+        """All that `{id}` stands for."""
+        return self.values or self.expanded_ids
+
+    def path_of(self, key: int | str | None) -> str:
+        """The path with a key in it."""
+        return self.path.replace("{id}", str(key))
 
     @cached_property
     def expanded_ids(self) -> list[int]:

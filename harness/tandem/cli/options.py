@@ -59,6 +59,13 @@ OneVariant = Annotated[
         help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints.",
     ),
 ]
+ServiceFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--service",
+        help="File of a service of your own, in place of VARIANT (`tandem service` prints one). --image wins over its images.",
+    ),
+]
 Image = Annotated[
     list[str] | None,
     typer.Option(

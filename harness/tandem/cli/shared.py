@@ -5,12 +5,14 @@ import inspect
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 from pydantic import JsonValue
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.labs import OF_A_LAB
+from tandem.catalog.service import Service, read_service, service_of
 from tandem.cli import options as cli
 from tandem.cli.measure import Closing, measure
 from tandem.engine.study import Options, Study
@@ -23,7 +25,7 @@ from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Conclusions, Result
 
-OWN = ("image", "get", "post", "body", "header", "ids", "port", "env")
+OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
 CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals")
 """The shared options that a study without a choice of conditions does without."""
@@ -33,6 +35,7 @@ CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generat
 class Asked:
     """The values of the shared options. Each field is an option."""
 
+    service: cli.ServiceFile = None
     image: cli.Image = None
     get: cli.Get = None
     post: cli.Post = None
@@ -58,18 +61,38 @@ class Asked:
     def variants(self, named: Sequence[str] | None) -> list[Variant]:
         """The variants of these names, or of the images of a service of the reader's own. Raises UsageError where it is neither
         or both, TandemError where an image does not answer as the first one does."""
-        if not self.image:
-            if of_own := [one for one in OWN[1:] if getattr(self, one) != getattr(Asked, one)]:
-                raise UsageError(f"--{of_own[0]} is of a service of your own: give --image too")
+        service = self.own_service
+        if service is None:
             if not named:
                 raise UsageError(
                     "give a VARIANT, such as one that `tandem list` prints, or --image and --get"
                 )
             return cli.read_variants([*named])
         if named or self.lab:
-            raise UsageError("--image stands in place of a VARIANT, and on this machine: leave out the other")
+            raise UsageError(
+                "a service of your own stands in place of a VARIANT, and on this machine: leave out the other"
+            )
         if self.scenario != Asked.scenario:
             raise UsageError("--scenario is of implementations: a service of your own has --get or --post")
+        note = View(cli.progress).note
+        refuse_or_clean_up(cli.ROOT, cli.RESULTS, note)
+        return own_service.variants(cli.ROOT, service, note)
+
+    @cached_property
+    def own_service(self) -> Service | None:
+        """The reader's own, of a file or of options; None: none is asked for. Raises UsageError."""
+        given = [one for one in OWN if getattr(self, one) != getattr(Asked, one)]
+        if self.service is not None:
+            if other := [one for one in given if one not in ("service", "image")]:
+                raise UsageError(f"--{other[0]} stands in the service file: leave it out here")
+            service = read_service(self.service, {"images": self.image} if self.image else {})
+            if not service.images:
+                raise UsageError(f"{self.service}: no `images`, and no --image here: give one of them")
+            return service
+        if not self.image:
+            if given:
+                raise UsageError(f"--{given[0]} is of a service of your own: give --image too")
+            return None
         paths = [path for path in (self.get, self.post) if path is not None]
         if len(paths) != 1:
             raise UsageError(
@@ -77,17 +100,14 @@ class Asked:
             )
         if self.body is not None and self.post is None:
             raise UsageError("--body is of --post")
-        request = own_service.OwnRequest(
-            paths[0],
-            self.port,
-            cli.parse_settings(self.env, "--env"),
-            self.ids,
-            None if self.post is None else self.body or "",
-            cli.parse_settings(self.header, "--header"),
+        post = {} if self.post is None else {"method": "POST", "body": self.body or ""}
+        headers = cli.parse_settings(self.header, "--header")
+        return service_of(
+            images=self.image,
+            port=self.port,
+            environment=cli.parse_settings(self.env, "--env"),
+            request=[{"path": paths[0], "ids": self.ids, "headers": headers, **post}],
         )
-        note = View(cli.progress).note
-        refuse_or_clean_up(cli.ROOT, cli.RESULTS, note)
-        return own_service.variants(self.image, request, note)
 
     def request(
         self,
@@ -105,7 +125,7 @@ class Asked:
                     "--lab and --placement both say which CPUs each role has: leave --placement out"
                 )
             placement = OF_A_LAB
-        name = OWN_SERVICE if self.image else self.scenario
+        name = OWN_SERVICE if self.own_service else self.scenario
         scenario = catalog.scenario(name)
         catalog.plan(self.plan)
         for variant in variants:

@@ -18,9 +18,10 @@ def needed(study: Study[Any]) -> set[str]:
 
 def mixed(study: Study[Any]) -> set[str]:
     """Labels of the variants that are asked for a mix."""
-    known = study.catalog.scenarios
-    named = {one.label: known.get(one.scenario or study.request.scenario) for one in study.variants}
-    return {label for label, scenario in named.items() if scenario is not None and scenario.beside}
+    known, asked = study.catalog.scenarios, study.request.scenario
+    mixes = {name for name, scenario in known.items() if scenario.beside}
+    own = {one.label for one in study.variants if one.scenario_changes.get("beside")}
+    return own | {one.label for one in study.variants if (one.scenario or asked) in mixes}
 
 
 def sent(study: Study[Any], windows: Windows, block: int) -> Windows:

@@ -83,6 +83,8 @@ class SessionProgram(Part):
     """All that it ran with, the defaults of that day included. Null: nobody knows them any more."""
     image: str | None = None
     """Digest; for the record only, as images are built anew everywhere."""
+    pins: dict[str, str] | None = None
+    """Versions of what it names itself, by its lock file. Null: nobody noted them."""
 
 
 class SessionControl(Part):

@@ -292,6 +292,8 @@ class StatedAnswer(Part):
     """Of the two programs' work; `known.earlier` says whether one has another today."""
     finding: bool
     """Whether it may be quoted without saying how little it rests on."""
+    older: list[str]
+    """What the two programs depend on that has moved by a minor version since its newest session. Empty: nothing, as far as is noted."""
     known: Known
 
 

@@ -70,7 +70,8 @@ class Application:
     def launch(self) -> None:
         """A fresh container, the database left as it is."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        others = [*ROLES[1:], *self.generators[1:], *([] if self.case.db_rtt_ms is None else [FAULTS])]
+        far = [] if self.case.db_rtt_ms is None else [FAULTS]
+        others = [*ROLES[1:], *self.generators[1:], *far, *self.stack.beside]
         self.services = {role: self.stack.service(role) for role in others}
         self.stack.start([APP])
 

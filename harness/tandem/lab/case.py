@@ -96,8 +96,7 @@ class VisitCase:
         alone, which may ask for more than a GET."""
         if self.implementation.contract:
             return "/healthz", 200
-        first = next(iter(self.scenario.expanded_ids), "")
-        return self.scenario.path.replace("{id}", str(first)), None
+        return self.scenario.ready or self.scenario.path_of(next(iter(self.scenario.keys), None)), None
 
     @property
     def workers(self) -> int:

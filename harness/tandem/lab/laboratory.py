@@ -75,7 +75,7 @@ def refuse_lost_placement(stacks: Iterable[Stack]) -> None:
 def shared(stack: Stack) -> list[str]:
     """The services that stay up, for this stack."""
     far = stack.variables["DATABASE_ADDRESS"].startswith(FAULTS)
-    return [*SHARED, *stack.generators[1:], *([FAULTS] if far else [])]
+    return [*SHARED, *stack.generators[1:], *([FAULTS] if far else []), *stack.beside]
 
 
 type Jobs = dict[str, tuple[Stack, str]]
@@ -90,7 +90,7 @@ def services_of(runs: Sequence[Prepared]) -> Jobs:
 
 def _built(stack: Stack) -> list[str]:
     """The services that stay up and have an image of their own."""
-    return [service for service in shared(stack) if service not in stack.generators[1:]]
+    return [service for service in shared(stack) if service not in (*stack.generators[1:], *stack.beside)]
 
 
 def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
@@ -307,7 +307,8 @@ class Laboratory:
     def _environment(self, run: Prepared) -> Environment:
         known = next(iter(self.environments.values()), None)
         if known is None:
-            images = {service: run.stack.service(service).image for service in _built(run.stack)}
+            asked = (*_built(run.stack), *run.stack.beside)
+            images = {service: run.stack.service(service).image for service in asked}
             found = environment(self.catalog.root, run.stack, run.case.shown_settings, images)
         else:
             found = of_another(known, run.stack, run.case.shown_settings)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import count
 
+from tandem.catalog.golden import Answers
 from tandem.errors import TandemError
 from tandem.hosts.host import TELL_ROUTES, other_end
 from tandem.judge import generators, judge
@@ -429,6 +430,11 @@ def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe[S
     )
 
 
+def _lengths(answers: Answers) -> set[int]:
+    """Those of right answers; empty: any."""
+    return set() if answers.ignored else answers.lengths()
+
+
 def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) -> Window:
     app, case = loaded.app, loaded.app.case
     scale = loaded.seconds / loaded.asked.duration_s
@@ -443,7 +449,7 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) 
         rate_rps=loaded.asked.rate_rps,
         trim_start_s=trims[0],
         trim_end_s=trims[1],
-        lengths=case.answers.lengths(),
+        lengths=_lengths(case.answers),
         keys=case.answers.keys(),
         chosen=RANDOM in case.scenario.statements,
         status=case.scenario.status,
@@ -452,7 +458,7 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) 
         arrivals=spec.arrivals.process if spec.arrivals and spec.load == "open" else None,
         classes=[
             ClassConditions(
-                one.scenario.name, one.scenario.weight, one.scenario.status, one.answers.lengths()
+                one.scenario.name, one.scenario.weight, one.scenario.status, _lengths(one.answers)
             )
             for one in (case.classes if case.scenario.beside else [])
         ],

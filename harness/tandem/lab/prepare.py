@@ -270,7 +270,8 @@ def prepare(
         variables["DB_RTT_MS"] = str(conditions.db_rtt_ms)
         # Where the database is reached through the latency proxy alone.
         variables["DATABASE_NETWORK"] = "distance"
-    stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)
+    env_file, own = folder / "compose.env", variant.overlay
+    stack = Stack(catalog.root, BENCH_PROJECT, variables, env_file, slot, sites, own)
     return Prepared(variant, case, stack)
 
 

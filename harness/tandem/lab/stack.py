@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -127,7 +127,8 @@ class Stack:
     """One Compose project with its variables.
 
     variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given. slot: the
-    name of this stack's application where several are up at once in one project. sites: where its services run.
+    name of this stack's application where several are up at once in one project. sites: where its services run. overlay:
+    of Compose's, for a reader's own service (tandem.lab.own_compose).
     Images are built on this machine's engine.
     """
 
@@ -139,15 +140,23 @@ class Stack:
         env_file: Path,
         slot: str | None = None,
         sites: Sites = ALONE,
+        overlay: Mapping[str, Any] | None = None,
     ) -> None:
         env_file.parent.mkdir(parents=True, exist_ok=True)
+        overlays = []
+        if overlay:
+            overlays = [env_file.with_name("compose.own.json")]
+            overlays[0].write_text(json.dumps(overlay, indent=1) + "\n")
+        self.overlay = dict(overlay or {})
+        self.beside = sorted(set(self.overlay.get("services", ())) - {APP})
+        """Services of the overlay, beside the application."""
         # Not one of the variables: those are recorded. The data of `just up` outlive a command, so they have none.
         secret = {} if project == USER_PROJECT else {"ADMIN_PASSWORD": ADMIN_PASSWORD}
         given = sorted({**variables, **secret}.items())
         env_file.write_text("".join(f"{name}={value}\n" for name, value in given))
         self.root, self.project, self.variables, self.slot, self.sites = root, project, variables, slot, sites
         self._env_file = env_file
-        self.docker = self._client(None, [])
+        self.docker = self._client(None, overlays)
         """This machine's engine, where images are built."""
         self._at = {site.name: self._of_site(site) for site in sites.all}
 

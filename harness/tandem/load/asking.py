@@ -19,8 +19,8 @@ LOOK_S = 0.005
 class TimedAnswer:
     """One request and its answer. Times: time.monotonic(), right before it was sent and once all of it was there."""
 
-    key: int | None
-    """The id in its path, where it has one."""
+    key: int | str | None
+    """What stands for {id} in its path, where it has that."""
     began_s: float
     ended_s: float
     status: int
@@ -110,13 +110,13 @@ class Clients:
 
     def _once(self, connection: HTTPConnection) -> TimedAnswer:
         scenario = self._client.scenario
-        key = random.choice(scenario.expanded_ids) if scenario.expanded_ids else None
+        key = random.choice(scenario.keys) if scenario.keys else None
         own = self.bodies() if self.bodies is not None else None
         sent = self._client.drawn_body() if own is None else own.body
         status, body = 0, b""
         began_s = time.monotonic()
         try:
-            path = self._client.path(key)
+            path = scenario.path_of(key)
             connection.putrequest(scenario.method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in self._headers.items():
                 connection.putheader(name, value)

@@ -88,9 +88,6 @@ class Client:
         """The body of one request."""
         return random.choice(self.bodies.each) if self.bodies else None
 
-    def path(self, key: int | None = None) -> str:
-        return self.scenario.path.replace("{id}", str(key))
-
     def prepare(self) -> None:
         """Sends what the scenario wants sent beforehand. Raises TandemError if one of it is refused."""
         before = self.scenario.before
@@ -102,9 +99,9 @@ class Client:
 
     def ask(self) -> Wrong | None:
         """Sends the next request (the ids in turn); returns what is wrong with the answer, or None."""
-        ids = self.scenario.expanded_ids
-        key = ids[next(self._asked) % len(ids)] if ids else None
-        path = self.path(key)
+        keys = self.scenario.keys
+        key = keys[next(self._asked) % len(keys)] if keys else None
+        path = self.scenario.path_of(key)
         body = self.drawn_body()
         try:
             with self._http.stream(self.scenario.method, path, content=body) as answer:
@@ -130,8 +127,7 @@ class Client:
 
     def status(self) -> int:
         """The bare status of the scenario's first request."""
-        ids = self.scenario.expanded_ids
-        path = self.path(ids[0] if ids else None)
+        path = self.scenario.path_of(next(iter(self.scenario.keys), None))
         return self._http.request(self.scenario.method, path, content=self.drawn_body()).status_code
 
     def load(self, target: str, threads: int, duration_s: int, rate_rps: int | None) -> generator.Load:
@@ -139,13 +135,13 @@ class Client:
         scenario = self.scenario
         base = f"http://{target}"
         return generator.Load(
-            url=base + self.path(),
+            url=base + scenario.path,
             duration_s=duration_s,
             connections=scenario.connections * (OPEN_CONNECTIONS_FACTOR if rate_rps else 1),
             threads=threads,
             headers=self.headers,
             rate_rps=rate_rps,
-            urls=[base + self.path(i) for i in scenario.expanded_ids] or None,
+            urls=[base + scenario.path_of(key) for key in scenario.keys] or None,
             method=scenario.method,
             bodies=self.bodies,
             timeout_s=scenario.timeout_s,

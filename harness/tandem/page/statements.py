@@ -1,10 +1,12 @@
-"""The statements as the first page has them: a sentence, a figure with its basis, and a picture of the sessions. Pure."""
+"""The statements as the first page has them: a sentence, a figure with its basis, and a picture of the sessions. Pure but for
+lock files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.pins import moved, pins_of
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import (
     Draw,
@@ -69,13 +71,24 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
         spec = forest(rows(found, cpus), together)
         main[title] = AddedFigure(name, title, sentence, "reference/sessions", spec)
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
-        made = found[-1].key
+        made, older = found[-1].key, _older(found[-1], catalog)
+        conditions[name] += f" Measured on older versions: {'; '.join(older)}." if older else ""
         told: dict[str, Any] = one.model_dump(include={"name", "metric", "of", "to"})
         told |= {"sentence": sentence, "conditions": conditions[name], "finding": together.finding}
         versions, address = (made.of.version, made.to.version), f"index.html#figure-{name}"
-        answers.append(StatedAnswer(address=address, versions=versions, known=together, **told))
+        answers.append(StatedAnswer(address=address, versions=versions, older=older, known=together, **told))
     return StatementsSection(
         main, _further(sessions, taken, catalog), conditions, StatedAnswers(answers=answers)
+    )
+
+
+def _older(newest: Draw, catalog: Catalog) -> list[str]:
+    """What has moved since a draw, of both its programs."""
+    programs = [newest.session.programs[one] for one in (newest.contrast.of, newest.contrast.to)]
+    names = {one.implementation: one.pins or {} for one in programs}
+    there = {name: pins for name, pins in names.items() if name in catalog.implementations}
+    return list(
+        dict.fromkeys(told for name, pins in there.items() for told in moved(pins, pins_of(catalog.root / name)))
     )
 
 
@@ -83,7 +96,8 @@ def badge(one: StatedAnswer) -> tuple[str, str]:
     """What a statement is of, and its figure with its basis."""
     expected = f" ({expected_range(one.known)})" if one.known.finding else ""
     of = f"{metric_told(one.metric)}, {one.of} by {one.to}"
-    return of, f"{times(one.known.ratio)}{expected}, {basis_told(one.known)}"
+    older = ", measured on older versions" if one.older else ""
+    return of, f"{times(one.known.ratio)}{expected}, {basis_told(one.known)}{older}"
 
 
 def _title(key: Key, catalog: Catalog) -> str:

@@ -30,6 +30,7 @@ class Comparison:
     def __init__(self, scenario: Scenario, answers: Answers) -> None:
         self._scenario, self._answers = scenario, answers
         self._path = re.compile(re.escape(scenario.path).replace(re.escape("{id}"), "([0-9]+)"))
+        self._of_path = {scenario.path_of(key): key for key in scenario.values}
         self._made = set[bytes]()
 
     def compare(self, exchanges: Iterable[Exchange | Broken | None]) -> ComparedAnswers:
@@ -39,8 +40,8 @@ class Comparison:
             if exchange is None:
                 out.begun += 1
                 continue
-            asked = self._path.fullmatch(exchange.target)
-            if asked is None:
+            own, key = self._asked(exchange.target)
+            if not own or (isinstance(exchange, Exchange) and exchange.method != self._scenario.method):
                 continue
             out.begun += 1
             if isinstance(exchange, Broken):
@@ -48,16 +49,22 @@ class Comparison:
                 out.wrong.append(f"{exchange.target}: {exchange.text}")
             elif isinstance(self._answers, Sums) and not self._answers.knows(exchange.sent):
                 continue  # too little was captured of what it carried
-            elif exchange.method == self._scenario.method and exchange.status == self._scenario.status:
+            elif exchange.status == self._scenario.status:
                 # Of another status every row tells already, and the disturbed host that may be its reason.
                 out.compared += 1
                 out.pauses_s.append(exchange.pause_s)
-                key = int(asked[1]) if asked.groups() else None
                 if wrong := self._wrong(exchange, key):
                     out.wrong.append(f"{exchange.method} {exchange.target}: {wrong}")
         return out
 
-    def _wrong(self, exchange: Exchange, key: int | None) -> str | None:
+    def _asked(self, target: str) -> tuple[bool, int | str | None]:
+        """Whether a path is one of the scenario's, and what stands for {id} in it."""
+        if self._of_path:
+            return target in self._of_path, self._of_path.get(target)
+        asked = self._path.fullmatch(target)
+        return asked is not None, int(asked[1]) if asked and asked.groups() else None
+
+    def _wrong(self, exchange: Exchange, key: int | str | None) -> str | None:
         media_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
         if self._answers.media_type not in (None, media_type):
             return f"of type {media_type!r}, not {self._answers.media_type!r}"

@@ -37,6 +37,8 @@ class Variant(Part):
     """None: the request's."""
     variables: dict[str, str] = Field(default_factory=dict)
     """Variables of compose/stack.yaml in place of the placement's: limits of shared services, CPU sets."""
+    overlay: dict[str, Any] = Field(default_factory=dict)
+    """Of a reader's own service: Compose's overlay with its environment and the services of its Compose file."""
     stand_in: StandIn | None = None
     build: Build | None = None
     """Another build of the implementation's folder; None: the release build."""

@@ -16,6 +16,7 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.service import Service
 from tandem.engine import replay
 from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
@@ -117,13 +118,13 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study, a trial, a session and answers. What results have in
+    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study, a trial, a session, answers and a service file. What results have in
     common is described once, under `$defs`."""
     named: dict[type[BaseModel], list[str]] = {}  # two studies may conclude the same kind of thing
     for name, kind in STUDIES.items():
         named.setdefault(Result[kind.kind], []).append(name)  # type: ignore[name-defined]
     of: Literal["serialization"] = "serialization"
-    every: list[type[BaseModel]] = [*named, Trial, SessionRecord, StatedAnswers]
+    every: list[type[BaseModel]] = [*named, Trial, SessionRecord, StatedAnswers, Service]
     references, definitions = models_json_schema([(model, of) for model in every])
     for model, names in named.items():
         definition = definitions["$defs"][_key(references[model, of])]
@@ -134,6 +135,7 @@ def json_schema() -> dict[str, Any]:
         Trial: "a file of trials/, a line of trials.jsonl.xz",
         SessionRecord: "a file of results/sessions/",
         StatedAnswers: "answers.json of a page",
+        Service: "a service file (--service)",
     }
     for written, title in titles.items():
         definitions["$defs"][_key(references[written, of])]["title"] = title

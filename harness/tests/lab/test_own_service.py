@@ -1,17 +1,25 @@
 """tandem.lab.own_service: what is refused before anything starts, and how answers are told apart."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from harness_engine import request as made_request
+from harness_places import ROOT
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.golden import read_answers
+from tandem.catalog.scenario import Scenario
+from tandem.catalog.service import OwnRequest, service_of
 from tandem.cli.shared import Asked
 from tandem.errors import TandemError, UsageError
 from tandem.lab import own_service
-from tandem.lab.own_service import OwnAnswer, OwnRequest, difference
+from tandem.lab.own_compose import overlay_of, tests_in
+from tandem.lab.own_service import OwnAnswer, difference
+from tandem.lab.prepare import changed
 from tandem.load.client import Client
+from tandem.probes.comparing import Comparison
+from tandem.probes.exchanges import Exchange
 from tandem.record.request import Variant
 
 
@@ -24,8 +32,8 @@ from tandem.record.request import Variant
         ({"image": ["a"]}, [], "--image needs --get or --post"),
         ({"image": ["a"], "get": "/"}, ["rust-async"], "stands in place of a VARIANT"),
         ({"image": ["a"], "get": "/", "lab": "two-hosts"}, [], "on this machine"),
-        ({"image": ["a"], "get": "cart"}, [], "take a path such as /cart/7, not 'cart'"),
-        ({"image": ["a"], "get": "/a b"}, [], "take a path"),
+        ({"image": ["a"], "get": "cart"}, [], "a path such as /cart/7 is needed, not 'cart'"),
+        ({"image": ["a"], "get": "/a b"}, [], "a path such as"),
         ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "not '1A=1'"),
         ({"image": ["a"], "get": "/{id}"}, [], "need each other"),
         ({"image": ["a"], "get": "/", "ids": "1"}, [], "need each other"),
@@ -34,13 +42,17 @@ from tandem.record.request import Variant
         (
             {"image": ["a"], "get": "/{id}", "ids": "1-999999999"},
             [],
-            "are 999,999,999 ids; it takes 1 to 1,000",
+            "are 999,999,999 ids; 1 to 1,000 can be asked",
         ),
         ({"image": ["a"], "get": "/", "post": "/"}, [], "needs --get or --post"),
         ({"image": ["a"], "get": "/", "body": "{}"}, [], "--body is of --post"),
-        ({"image": ["a"], "get": "/", "header": ["A b=c"]}, [], "--header takes NAME=VALUE"),
+        ({"image": ["a"], "get": "/", "header": ["A b=c"]}, [], "'A b=c' is no header"),
         ({"image": ["a"], "get": "/", "header": ["Host=b"]}, [], "the generator sets it itself"),
-        ({"image": ["a"], "get": "/", "env": ["A=1\n2"]}, [], "a variable's name and a line"),
+        ({"image": ["a"], "get": "/", "env": ["A=1\n2"]}, [], "environment: .* a variable's name and a line"),
+        ({"service": Path("shop.toml"), "get": "/"}, [], "--get stands in the service file"),
+        ({"service": Path("no.toml")}, [], "no.toml: cannot be read"),
+        ({"service": ROOT / "examples/shop/shop.toml"}, ["node"], "stands in place of a VARIANT"),
+        ({"service": ROOT / "examples/shop/shop.toml"}, [], "no `images`, and no --image here"),
         ({"image": ["a"], "get": "/", "scenario": "work"}, [], "--scenario is of implementations"),
         ({"port": 80}, ["rust-async"], "--port is of a service of your own"),
         ({"ids": "1"}, ["rust-async"], "--ids is of a service of your own"),
@@ -58,8 +70,16 @@ def test_names_are_variants_as_before() -> None:
 
 def test_a_difference_is_small_and_says_where() -> None:
     right = OwnAnswer("application/json", b'{"id": 7, "total": 100, "lines": []}')
-    told = difference(right, OwnAnswer("application/json", b'{"id": 7, "total": 101, "lines": []}'))
-    assert told.splitlines()[1:] == ['  "id": 7,', '- "total": 100,', '+ "total": 101,', '  "lines": []']
+    other = OwnAnswer("application/json", b'{"id": 7, "total": 101, "lines": []}')
+    assert difference(right, other).splitlines()[1:] == [
+        '  "id": 7,',
+        '- "total": 100,',
+        '+ "total": 101,',
+        '  "lines": []',
+        'a service file leaves them out with: ignore = ["total"]',
+    ]
+    assert other.like(right, ["total"])
+    assert not other.like(right, ["id"])
     assert difference(right, OwnAnswer("text/html", right.body)).splitlines()[1:3] == [
         "-application/json",
         "+text/html",
@@ -69,35 +89,58 @@ def test_a_difference_is_small_and_says_where() -> None:
     assert len(difference(right, many).splitlines()) == own_service.DIFFERENCE_LINES + 1
 
 
+def scenario_with(real: Catalog, right: dict[str, OwnAnswer], **request: Any) -> Scenario:
+    """The scenario of a service with one request, whose answers these are."""
+    service = service_of(request=[request])
+    answer = own_service.as_answer(service.request[0], right)
+    return changed(real.scenario(OWN_SERVICE), service.scenario_changes([answer]))
+
+
 def test_bytes_that_are_no_text_are_kept_as_they_travel(real: Catalog) -> None:
     for body in (b"{}", b"\x1f\x8b\x08\x00\xff"):
-        own = real.scenario(OWN_SERVICE).with_changes({"answer": OwnAnswer("a/b", body).as_answer})
+        own = scenario_with(real, {"": OwnAnswer("a/b", body)}, path="/")
         answers = read_answers(own, real.root / "contract")
         assert (answers.difference(body), answers.media_type, answers.lengths()) == (None, "a/b", {len(body)})
         assert answers.difference(body + b" ")
 
 
 def test_a_post_has_its_body_and_headers(real: Catalog) -> None:
-    asked = OwnRequest("/search", body='{"q":1}', headers={"X-Key": "k", "content-type": "text/plain"})
-    own = real.scenario(OWN_SERVICE).with_changes(asked.changes({None: OwnAnswer("a/b", b"one")}))
+    headers = {"X-Key": "k", "content-type": "text/plain"}
+    asked = {"path": "/search", "method": "POST", "body": '{"q":1}', "headers": headers}
+    own = scenario_with(real, {"": OwnAnswer("a/b", b"one")}, **asked)
     client = Client(own, read_answers(own, real.root / "contract"), "127.0.0.1:1")
     assert (own.method, client.drawn_body()) == ("POST", b'{"q":1}')
-    assert client.headers == {"X-Key": "k", "content-type": "text/plain"}
+    assert client.headers == headers
     client.close()
 
 
 def test_answers_by_id_are_told_apart(real: Catalog) -> None:
-    asked = OwnRequest("/cart/{id}", 80, ids="1-2")
-    assert asked.paths == {1: "/cart/1", 2: "/cart/2"}
-    own = real.scenario(OWN_SERVICE).with_changes(
-        asked.changes({1: OwnAnswer("a/b", b"one"), 2: OwnAnswer("a/b", b"three")})
-    )
+    right = {"1": OwnAnswer("a/b", b"one"), "2": OwnAnswer("a/b", b"three")}
+    own = scenario_with(real, right, path="/cart/{id}", ids="1-2")
     answers = read_answers(own, real.root / "contract")
-    assert (own.expanded_ids, answers.lengths(), answers.media_type) == ([1, 2], {3, 5}, "a/b")
-    assert [answers.difference(b"one", key) is None for key in (1, 2, None, 3)] == [True, False, True, False]
+    assert (own.keys, answers.lengths(), answers.media_type) == (["1", "2"], {3, 5}, "a/b")
+    assert [answers.difference(b"one", key) is None for key in ("1", "2", None, "3")] == [True, False, False, False]
     for other in (OwnAnswer("a/c", b"two"), OwnAnswer("a/b", b"\xff")):
         with pytest.raises(UsageError, match="no UTF-8 text of one type"):
-            asked.changes({1: OwnAnswer("a/b", b"one"), 2: other})
+            scenario_with(real, {"1": right["1"], "2": other}, path="/cart/{id}", ids="1-2")
+
+
+@pytest.mark.parametrize("values", [["1", "2", "1"], []])
+def test_under_load_each_answer_is_held_to_its_own(real: Catalog, values: list[str]) -> None:
+    """What another class asks by the same path is not this one's, and what is ignored may differ in length, too."""
+    path = "/{id}" if values else "/1"
+    keys = dict.fromkeys(values or [""])
+    right = {key: OwnAnswer("application/json", b'{"n": %s, "at": 1}' % (key or "1").encode()) for key in keys}
+    own = scenario_with(real, right, path=path, values=values, ignore=["at"])
+    comparison = Comparison(own, read_answers(own, real.root / "contract"))
+
+    def answered(target: str, body: bytes, method: str = "GET") -> Exchange:
+        return Exchange(method, target, 200, {"content-type": "application/json"}, body, 0.1)
+
+    good = [answered("/1", b'{"n": 1, "at": 20}'), *([answered("/2", b'{"n": 2, "at": 3}')] if values else [])]
+    found = comparison.compare([*good, answered("/1", b"{}", "POST"), answered("/3", b"{}")])
+    assert (found.begun, found.compared, found.wrong) == (len(good), len(good), [])
+    assert len(comparison.compare([answered("/1", b'{"n": 2, "at": 1}')]).wrong) == 1
 
 
 def test_it_is_in_no_list_and_marked(real: Catalog) -> None:
@@ -121,4 +164,48 @@ def test_a_value_of_the_environment_is_no_syntax() -> None:
 
 def test_who_does_not_answer_is_told() -> None:
     with pytest.raises(TandemError, match="GET /x is not answered: ConnectError"):
-        own_service._asked("127.0.0.1:1", "/x", OwnRequest("/x"))
+        own_service.asked("127.0.0.1:1", "/x", OwnRequest(path="/x"))
+
+
+COMPOSE = """
+services:
+  web:
+    image: shop:main
+    ports: ["8080:8080"]
+    depends_on: {db: {condition: service_healthy}}
+    environment: {DATABASE: "postgres://db/shop", PRICE: "$$5"}
+  db:
+    image: postgres:17
+    container_name: shop-db
+    volumes: ["data:/data", "./schema.sql:/docker-entrypoint-initdb.d/schema.sql"]
+    healthcheck: {test: "pg_isready -U shop", interval: 1s}
+  cache: {image: "valkey:8", healthcheck: {test: [CMD, valkey-cli, ping]}}
+  mail: {image: "mail:1"}
+volumes: {data: {}}
+"""
+
+
+def test_services_beside_it_are_taken_over_without_ways_out(tmp_path: Path) -> None:
+    file = tmp_path / "compose.yaml"
+    file.write_text(COMPOSE)
+    overlay = overlay_of(file, "web")
+    services = overlay["services"]
+    assert [*services] == ["app", "own-cache", "own-db", "own-mail"]
+    assert services["app"]["environment"] == {"DATABASE": "postgres://db/shop", "PRICE": "$$5"}
+    db = services["own-db"]
+    assert db["networks"] == {"own": {"aliases": ["db"]}}
+    assert [(one["type"], one.get("read_only")) for one in db["volumes"]] == [("volume", None), ("bind", True)]
+    assert not {"ports", "container_name", "depends_on"} & {*db, *services["app"]}
+    assert tests_in(overlay) == {
+        "own-cache": ["valkey-cli", "ping"],
+        "own-db": ["sh", "-c", "pg_isready -U shop"],
+        "own-mail": [],
+    }
+    with pytest.raises(UsageError, match="'wep'.*web"):
+        overlay_of(file, "wep")
+    file.write_text("services: {web: {image: a}, db: {build: .}}")
+    with pytest.raises(UsageError, match="db has no `image`"):
+        overlay_of(file, "web")
+    file.write_text("services: 7")
+    with pytest.raises(UsageError, match="Compose cannot read it"):
+        overlay_of(file, "web")

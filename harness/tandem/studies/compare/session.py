@@ -7,6 +7,7 @@ from statistics import fmean
 from tandem.analysis.ceilings import Made
 from tandem.analysis.cost import AT
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.pins import pins_of
 from tandem.engine.side_by_side import second
 from tandem.facts.estimate import CLASS, by_block, estimates
 from tandem.facts.fact import at_full_load
@@ -77,6 +78,7 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Session
             # SQL of its own follows from the version, and no default has it.
             effective={k: v for k, v in environment.settings.items() if k != "SQL"} if environment else None,
             image=environment.images.get("app") if environment else None,
+            pins=pins_of(catalog.root / name),
         )
     return found
 

@@ -33,6 +33,7 @@ from tandem.engine.side_by_side import (
 from tandem.engine.study import Study, Windows, warn_of_too_few_blocks
 from tandem.errors import UsageError, unknown
 from tandem.facts.paired import good_facts
+from tandem.lab.prepare import scenario_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.store import file_name
@@ -139,10 +140,9 @@ class Compare(Study[Compared]):
             return {}
         found = {}
         for variant in self.request.variants:
-            name = variant.scenario or self.request.scenario
             with suppress(UsageError):  # what there is not, is told where it is started
                 implementation = self.catalog.implementation(variant.implementation)
-                scenario = self.catalog.scenario(name)
+                scenario = scenario_of(self.catalog, self.request, variant)
                 if (why := unsliced(implementation, scenario, self.pairing.slice_s)) is not None:
                     found[variant.label] = why
         return found

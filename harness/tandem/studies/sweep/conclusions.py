@@ -24,6 +24,8 @@ AXES = {
     "threads": "THREADS, handler threads of each worker",
     "wait": "milliseconds that each request of the scenario work waits",
 }
+ENVIRONMENT = re.compile("env:([A-Za-z_][A-Za-z0-9_]*)")
+"""The axis of a variable of a reader's own service."""
 WAIT_SCENARIO = "work"
 WANTED = "AXIS=VALUES, such as connections=1..512 or pool=4,10,32"
 
@@ -42,7 +44,7 @@ def parse_over(text: str) -> Over:
     axis, equals, given = text.strip().partition("=")
     if not equals:
         raise UsageError(f"--over takes {WANTED}, not '{text}'")
-    if axis not in AXES:
+    if axis not in AXES and not ENVIRONMENT.fullmatch(axis):
         raise unknown("axis", axis, AXES)
     values: set[int] = set()
     for part in given.split(","):
@@ -64,7 +66,7 @@ def parse_over(text: str) -> Over:
 
 def coordinate(axis: str) -> str:
     """The coordinate of a value of an axis; it carries its unit."""
-    return "wait_ms" if axis == "wait" else axis
+    return "wait_ms" if axis == "wait" else axis.removeprefix("env:")
 
 
 C90 = 0.9

@@ -42,7 +42,7 @@ def _table(result: Result[Swept], curve: Curve) -> Table:
         return Column(heading, lambda value: figure(found, metric, found.position(curve, value), digits))
 
     return table(
-        f"{curve.variant}, {result.request.scenario}: {AXES[found.axis]}; {counted(found.rounds, 'rounds')}",
+        f"{curve.variant}, {result.request.scenario}: {AXES.get(found.axis, 'its environment')}; {counted(found.rounds, 'rounds')}",
         found.values,
         Column(found.axis, str),
         Column("rounds", rounds),

@@ -30,6 +30,8 @@ class SweepOptions(Options):
     values: list[int]
     rounds: int
     """Number of fresh starts at each value."""
+    tags: dict[str, dict[int, str]] = {}
+    """Of a variable of a reader's own service: variant -> value -> the tag of its image with it."""
 
 
 class Sweep(Grid[Swept]):
@@ -58,6 +60,8 @@ class Sweep(Grid[Swept]):
         axis = self.asked.axis
         label = f"{variant.label} {axis}={value}"
         place: Coordinates = {coordinate(axis): value}
+        if own := self.asked.tags.get(variant.label):
+            return placed(variant, label, place, tag=own[value])
         if axis in SETTINGS:
             return placed(variant, label, place, {SETTINGS[axis]: str(value)})
         name = variant.scenario or self.request.scenario
