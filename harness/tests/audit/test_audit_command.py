@@ -107,6 +107,12 @@ def test_the_launcher_mounts_what_lies_elsewhere_read_only(root: Path, tmp_path:
         assert f" --workdir {tmp_path} " in told
         assert told.endswith(f" -m tandem audit {' '.join(given)}\n")
         assert "README.md:ro" not in told
+    for own in (["--service", "a table.csv"], ["--service=a table.csv"]):
+        told = asked("compare", *own, "--image", "shop:main")
+        assert told.count(f"--volume {tmp_path}:{tmp_path}:ro ") == 1, "with what it names beside it"
+        assert f" --workdir {tmp_path} " in told
+    other = asked("compare", "--service", str(root / "examples/shop/shop.toml"), "--image", "a table.csv")
+    assert ":ro --entry" not in other
     other = asked("report", "a table.csv")
     assert ":ro --entry" not in other
     assert f" --workdir {root} " in other

@@ -14,7 +14,9 @@ from harness_places import PLANS, ROOT
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
 SHOP = {folder: f"tandem-test/shop:{folder}" for folder in ("before", "after")}
-NGINX, CLOCK, SILENT, SHARING = (f"tandem-test/{name}:1" for name in ("nginx", "clock", "silent", "sharing"))
+NGINX, CLOCK, SILENT, SHARING, FRONT = (
+    f"tandem-test/{name}:1" for name in ("nginx", "clock", "silent", "sharing", "front")
+)
 RECIPES = {
     NGINX: """
 FROM debian:trixie-slim
@@ -34,7 +36,23 @@ RUN sed -i 's/own = local()/own = type("Shared", (), {})/; s/uri=True/uri=True, 
 USER nobody
 """,
     SILENT: 'FROM tandem-test/shop:before\nCMD ["sh", "-c", "echo no port for me; exit 3"]\n',
+    # Asks another service for a price, and says it as often as its environment wants.
+    FRONT: """
+FROM tandem-test/shop:before
+CMD ["python3", "-c", "import http.server as h, os, urllib.request as u\\nclass H(h.BaseHTTPRequestHandler):\\n protocol_version = 'HTTP/1.1'\\n def log_message(s, *a): pass\\n def do_GET(s):\\n  b = u.urlopen(os.environ['PRICES']).read() * int(os.environ.get('COPIES', '1'))\\n  s.send_response(200); s.send_header('Content-Length', str(len(b))); s.end_headers(); s.wfile.write(b)\\nh.ThreadingHTTPServer(('', 8080), H).serve_forever()"]
+""",
 }
+COMPOSE = """
+services:
+  web:
+    image: unused
+    environment: {{PRICES: "http://prices:9000/cents"}}
+  prices:
+    image: {image}
+    working_dir: /tmp
+    command: ["sh", "-c", "echo 250 >cents && exec python3 -m http.server 9000"]
+    healthcheck: {{test: [CMD, test, -s, /tmp/cents], interval: 1s}}
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -62,6 +80,14 @@ def refused(*arguments: str) -> str:
     assert done.returncode != 0
     assert not bench_containers()
     return words(done.stderr)
+
+
+def windows(results: Path) -> list[Any]:
+    """Those of all trials."""
+    trials = [json.loads(file.read_text()) for file in results.glob("*/trials/*.json")]
+    found = [w for trial in trials for record in trial["windows"] for w in record["windows"].values()]
+    assert found
+    return found
 
 
 def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
@@ -118,8 +144,7 @@ def test_a_server_of_a_distribution_takes_part(tmp_path: Path) -> None:
     """nginx starts as root, listens on port 80, has no /healthz, and compresses. Without HAProxy its connections are counted."""
     own = ("--image", NGINX, "--port", "80", "--get", "/", "--env", 'A=é "$B"', "--topology", "direct")
     _, result, said = tandem("bench", *own, "--plan", ONE_TRIAL, results=tmp_path)
-    [trial] = [json.loads(file.read_text()) for file in tmp_path.glob("*/trials/*.json")][:1]
-    assert next(iter(trial["windows"][0]["windows"].values()))["established"] >= 20, "of port 80, as of 8080"
+    assert windows(tmp_path)[0]["established"] >= 20, "of port 80, as of 8080"
     assert result["verdict"] in ("ok", "void"), said
     [estimate] = [one for one in result["conclusions"]["estimates"] if one["metric"] == "goodput_rps"]
     assert estimate["mean"] is None or estimate["mean"] > 500
@@ -130,6 +155,37 @@ def test_what_is_wrong_under_load_alone_is_invalid(tmp_path: Path) -> None:
     arguments = ("bench", "--image", SHARING, "--get", "/cart/7", "--plan", ONE_TRIAL)
     _, result, said = tandem(*arguments, results=tmp_path)
     assert result["verdict"] == "invalid", said
+    assert not bench_containers()
+
+
+def test_a_service_file_asks_for_several_things(tmp_path: Path) -> None:
+    """The example's: nine carts for each quote, whose answer has the time in it. Each class is compared on the wire."""
+    own = ("--service", str(ROOT / "examples/shop/shop.toml"), "--image", SHOP["before"])
+    _, result, said = tandem("bench", *own, "--plan", ONE_TRIAL, results=tmp_path)
+    assert result["verdict"] in ("ok", "void"), said
+    for window in windows(tmp_path):
+        shares = {one["name"]: one["goodput_rps"] / window["goodput_rps"] for one in window["classes"]}
+        assert shares == {"cart": pytest.approx(0.9, abs=0.05), "quote": pytest.approx(0.1, abs=0.05)}
+        assert min(window["tap"]["of_class"]) > 0
+    assert not bench_containers()
+
+
+def test_the_services_of_a_compose_file_run_beside_it(tmp_path: Path) -> None:
+    """Its own is asked under its name, once it is healthy, and its CPU is part of the total. A variable of the measured one is swept."""
+    (tmp_path / "compose.yaml").write_text(COMPOSE.format(image=SHOP["before"]))
+    file = tmp_path / "front.toml"
+    file.write_text('compose = "compose.yaml"\nservice = "web"\n[[request]]\npath = "/"\n')
+    own = ("--service", str(file), "--image", FRONT)
+    _, result, said = tandem("bench", *own, "--plan", ONE_TRIAL, results=tmp_path / "bench")
+    assert result["verdict"] in ("ok", "void"), said
+    for window in windows(tmp_path / "bench"):
+        assert window["roles"]["own-prices"]["cpu_cores"] > 0
+    [environment] = result["environments"].values()
+    assert environment["images"]["own-prices"].startswith("sha256:")
+    over = ("--over", "env:COPIES=1,3", "--rounds", "2")
+    _, swept, said = tandem("sweep", *own, *over, "--plan", ONE_TRIAL, results=tmp_path / "sweep")
+    assert {one["coordinates"]["COPIES"] for one in swept["conclusions"]["estimates"]} == {1, 3}
+    assert swept["verdict"] == "invalid", "three copies of the price are another answer"
     assert not bench_containers()
 
 
