@@ -154,6 +154,23 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         assert found[command]["body"] == [[f'harness/run {command} "$@"']]
 
 
+def test_the_command_for_any_folder_comes_and_goes(root: Path, tmp_path: Path) -> None:
+    def install(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [root / "harness/install", *arguments, tmp_path / "bin"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    file = tmp_path / "bin/tandem"
+    for _ in range(2):
+        assert install().stdout == f"{file}\n"
+        assert f'exec "{root}/harness/run" "$@"' in file.read_text()
+    assert install("--remove").returncode == 0
+    assert not file.exists()
+    file.write_text("another's")
+    for arguments in ([], ["--remove"]):
+        assert "is not ours" in install(*arguments).stderr
+        assert file.read_text() == "another's"
+
+
 # ---- bad input ----
 
 
