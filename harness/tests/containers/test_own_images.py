@@ -42,6 +42,58 @@ FROM tandem-test/shop:before
 CMD ["python3", "-c", "import http.server as h, os, urllib.request as u\\nclass H(h.BaseHTTPRequestHandler):\\n protocol_version = 'HTTP/1.1'\\n def log_message(s, *a): pass\\n def do_GET(s):\\n  b = u.urlopen(os.environ['PRICES']).read() * int(os.environ.get('COPIES', '1'))\\n  s.send_response(200); s.send_header('Content-Length', str(len(b))); s.end_headers(); s.wfile.write(b)\\nh.ThreadingHTTPServer(('', 8080), H).serve_forever()"]
 """,
 }
+KINDS = {
+    "fastapi": """
+FROM debian:trixie-slim
+RUN apt-get update && apt-get install -y --no-install-recommends python3-fastapi uvicorn && rm -rf /var/lib/apt/lists/*
+COPY <<EOF /app/main.py
+import sqlite3
+from fastapi import FastAPI, HTTPException
+app, data = FastAPI(), "file:heroes?mode=memory&cache=shared"
+kept = sqlite3.connect(data, uri=True)
+kept.executescript("create table hero (id integer primary key, name text); insert into hero values (1, 'Deadpond')")
+@app.get("/{id}")
+def read_hero(id: int):
+    found = sqlite3.connect(data, uri=True).execute("select id, name from hero where id = ?", (id,)).fetchone()
+    if found is None:
+        raise HTTPException(404)
+    return dict(zip(("id", "name"), found))
+EOF
+WORKDIR /app
+CMD ["uvicorn", "main:app", "--host", "0.0.0.0", "--port", "8080", "--no-access-log"]
+""",
+    "express": """
+FROM debian:trixie-slim
+RUN apt-get update && apt-get install -y --no-install-recommends nodejs node-express && rm -rf /var/lib/apt/lists/*
+COPY <<EOF /app/app.js
+const app = require('express')()
+app.get('/:id', (req, res) => res.json({ id: Number(req.params.id), name: 'Hello World!' }))
+app.listen(8080)
+EOF
+ENV NODE_ENV=production NODE_PATH=/usr/share/nodejs
+CMD ["node", "/app/app.js"]
+""",
+    "go": """
+FROM debian:trixie-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends golang-go && rm -rf /var/lib/apt/lists/*
+COPY <<EOF /src/main.go
+package main
+import ("encoding/json"; "net/http")
+func main() {
+    http.HandleFunc("GET /{id}", func(w http.ResponseWriter, r *http.Request) {
+        w.Header().Set("Content-Type", "application/json")
+        json.NewEncoder(w).Encode(map[string]string{"id": r.PathValue("id")})
+    })
+    http.ListenAndServe(":8080", nil)
+}
+EOF
+RUN cd /src && CGO_ENABLED=0 go build -o /app main.go
+FROM scratch
+COPY --from=build /app /app
+CMD ["/app"]
+""",
+}
+"""After the frameworks' own tutorials."""
 COMPOSE = """
 services:
   web:
@@ -187,6 +239,24 @@ def test_the_services_of_a_compose_file_run_beside_it(tmp_path: Path) -> None:
     assert {one["coordinates"]["COPIES"] for one in swept["conclusions"]["estimates"]} == {1, 3}
     assert swept["verdict"] == "invalid", "three copies of the price are another answer"
     assert not bench_containers()
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("kind", KINDS)
+def test_services_of_many_kinds_take_part(tmp_path: Path, kind: str) -> None:
+    """Go's image has no shell; none has /healthz."""
+    name = f"tandem-test/{kind}:1"
+    command = ["docker", "buildx", "build", "--load", "-t", name, "-"]
+    done = subprocess.run(command, input=KINDS[kind], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    try:
+        _, result, said = tandem(
+            "bench", "--image", name, "--get", "/1", "--plan", ONE_TRIAL, results=tmp_path
+        )
+    finally:
+        run("docker", "image", "rm", "-f", name)
+    assert result["verdict"] in ("ok", "void"), said
+    assert all(window["good"] > 100 for window in windows(tmp_path))
 
 
 def test_what_cannot_be_compared_is_told_before_anything_is_measured() -> None:
