@@ -1,6 +1,7 @@
-"""bootstrap: how it waits for an image registry, with a stand-in for Docker."""
+"""bootstrap: how it waits for an image registry, and what it says on other systems, with stand-ins for their programs."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -37,3 +38,29 @@ def test_a_registry_that_answers_gets_the_time_it_needs(tmp_path: Path, docker: 
         timeout=15,
     )
     assert (done.stdout == "taken\n") is taken
+
+
+@pytest.mark.parametrize(
+    ("program", "says", "told"),
+    [
+        ("uname", "echo Darwin", "brew install just"),
+        ("dnf", "", "sudo dnf install moby-engine"),
+        ("pacman", "", "sudo pacman -S docker"),
+        ("zypper", "", "sudo zypper install docker"),
+        ("apk", "", "sudo apk add docker"),
+        ("nothing", "", ""),
+    ],
+)
+def test_another_system_is_told_what_to_install_and_left_alone(
+    tmp_path: Path, program: str, says: str, told: str
+) -> None:
+    for name in ("dirname", "cat", "uname"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    (tmp_path / program).unlink(missing_ok=True)
+    (tmp_path / program).write_text(f"#!/bin/sh\n{says}\n")
+    (tmp_path / program).chmod(0o755)
+    command = [str(shutil.which("sh")), str(ROOT / "bootstrap"), "doctor"]
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "it has no apt-get" in done.stderr
+    assert ("Here that is probably: " + told in done.stderr) is bool(told)
