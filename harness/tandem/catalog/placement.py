@@ -86,6 +86,17 @@ def seated(topology: Topology, places: int) -> list[Core]:
     return sorted(best, key=lambda core: (not core.others, -core.kind, core.cpus[0]))
 
 
+def widened(variables: Mapping[str, str], cores: int) -> str:
+    """The CPU set of an application on so many cores: of its own, and then of the others', who share those. variables: of a placement
+    as it fits the machine. Raises UsageError where there are not so many."""
+    own = expand(variables.get("APP_CPUSET", ""))
+    others = [cpu for name in sorted(variables) for cpu in expand(variables[name])]
+    every = list(dict.fromkeys([*own, *others]))
+    if cores > len(every):
+        raise UsageError(f"--over cores goes to {len(every)} here: the placement has no more CPUs")
+    return folded(every[:cores])
+
+
 def fitted(placement: EnvFile, topology: Topology) -> EnvFile:
     """The placement with the CPU numbers that it has on a machine.
 

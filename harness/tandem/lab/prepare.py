@@ -95,7 +95,7 @@ class VariantConditions:
     def app_cpus(self) -> int:
         """CPUs that the application has."""
         placement = self.catalog.pick("placement", self.placement, self.catalog.placements).variables
-        cpuset = (placement | self.sites.settings()).get("APP_CPUSET", "")
+        cpuset = (placement | self.sites.settings() | self.variables).get("APP_CPUSET", "")
         return cpus_in(cpuset) or self.sites.of("app").host.cpus
 
     @property

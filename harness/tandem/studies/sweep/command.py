@@ -1,13 +1,17 @@
 """`tandem sweep`."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.placement import cpus_in, fitted, widened
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
 from tandem.errors import UsageError
+from tandem.hosts import HERE
 from tandem.lab import own_service
 from tandem.studies.sweep.conclusions import ENVIRONMENT, WAIT_SCENARIO, parse_over
 from tandem.studies.sweep.study import Sweep, SweepOptions
@@ -21,7 +25,7 @@ def sweep(
     over: Annotated[
         str,
         typer.Option(
-            help="Setting and values: connections=1..512 (powers of two), pool=4,10,32, threads=1..64, wait=0,1,5,20,100 (ms), or"
+            help="Setting and values: connections=1..512 (powers of two), pool=4,10,32, threads=1..64, cores=1,2, wait=0,1,5,20,100 (ms), or"
             " env:NAME=4,10 of a service of your own."
         ),
     ],
@@ -43,4 +47,17 @@ def sweep(
             for one in measured
         }
     options = SweepOptions(axis=swept.axis, values=[*swept.values], rounds=rounds, tags=tags)
+    if swept.axis == "cores":
+        options = options.model_copy(update=on_cores(asked, swept.values))
     asked.measure_variants(Sweep, measured, options)
+
+
+def on_cores(asked: Asked, values: Sequence[int]) -> dict[str, Any]:
+    """The options that say which CPUs an application has at each value. Raises UsageError."""
+    if asked.lab:
+        raise UsageError("--over cores is of this machine: the file of a lab says which CPUs its application has")
+    catalog, topology = Catalog(cli.ROOT), HERE.topology()
+    name = asked.placement or catalog.default_placement(topology.places).name
+    placement = fitted(catalog.pick("placement", name, catalog.placements), topology)
+    own = cpus_in(placement.variables.get("APP_CPUSET", ""))
+    return {"cpusets": {value: widened(placement.variables, value) for value in values}, "own_cores": own}

@@ -20,6 +20,7 @@ from tandem.studies.sweep.usl import Usl, fit
 
 AXES = {
     "connections": "connections of the closed loop",
+    "cores": "cores of the application; WORKERS follow where they are not chosen",
     "pool": "DB_POOL_MAX, database connections of the whole application",
     "threads": "THREADS, handler threads of each worker",
     "wait": "milliseconds that each request of the scenario work waits",
@@ -55,8 +56,8 @@ def parse_over(text: str) -> Over:
         if high < low:
             raise UsageError(f"--over {axis}: {low}..{high} is empty; the smaller end comes first")
         values |= {low, high} | {2**n for n in range(high.bit_length()) if low < 2**n < high}
-    if axis == "connections" and 0 in values:
-        raise UsageError("--over connections: the minimum is 1")
+    if axis in ("connections", "cores") and 0 in values:
+        raise UsageError(f"--over {axis}: the minimum is 1")
     if axis == "wait" and max(values) > LONGEST_WAIT_MS:
         raise UsageError(f"--over wait: the maximum is {LONGEST_WAIT_MS} ms, as windows last only seconds")
     if len(values) < 2:
@@ -70,6 +71,8 @@ def coordinate(axis: str) -> str:
 
 
 C90 = 0.9
+LAW_CORES = 5
+"""With fewer numbers of cores the law has as many parameters as there is to see: then the speed-ups stand alone."""
 NEEDED = 2
 """Good rounds of a value, else it has no figure."""
 
@@ -91,7 +94,7 @@ class Curve(Part):
     loss_p: Number | None = None
     """Of no loss: the largest value against all others at once."""
     usl: Usl | None
-    """For `connections` only."""
+    """For `connections`, and for `cores` from LAW_CORES values on."""
 
 
 class Swept(InContext):
@@ -131,7 +134,7 @@ def curve(variant: str, axis: str, found: Mapping[int, OfVariant]) -> Curve:
         peak_at=peak_at,
         c90=min(reached) if complete and axis != "wait" else None,
         retrograde_loss=1 - known[max(found)] / peak if complete and peak else None,
-        usl=_usl(rates) if axis == "connections" else None,
+        usl=_usl(rates) if axis == "connections" or (axis == "cores" and len(found) >= LAW_CORES) else None,
         peak_between=(values[position.peak[0]], values[position.peak[1]]) if position else None,
         c90_between=(values[position.reaches[0]], values[position.reaches[1]])
         if position and axis != "wait"

@@ -41,6 +41,14 @@ def _table(result: Result[Swept], curve: Curve) -> Table:
         heading = headings.get(metric, "mean service time, ms")
         return Column(heading, lambda value: figure(found, metric, found.position(curve, value), digits))
 
+    first = found.at(curve, found.values[0])
+
+    def speed_up(value: int) -> str:
+        one = found.at(curve, value)
+        both = (one.mean if one else None, first.mean if first else None)
+        return times(both[0] / both[1]) if both[0] and both[1] else DASH
+
+    faster = [Column("speed-up", speed_up)] if found.axis == "cores" else []
     return table(
         f"{curve.variant}, {result.request.scenario}: {AXES.get(found.axis, 'its environment')}; {counted(found.rounds, 'rounds')}",
         found.values,
@@ -48,6 +56,7 @@ def _table(result: Result[Swept], curve: Curve) -> Table:
         Column("rounds", rounds),
         of(GOODPUT, 0),
         Column("% of peak", share),
+        *faster,
         of(APP, 0),
         of("service_time_mean_ms", 2),
         Column("limited by", limits, text=True),

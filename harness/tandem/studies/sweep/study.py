@@ -18,6 +18,7 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
 from tandem.record.window import Finding
 from tandem.studies.sweep import report as tables
+from tandem.wording import counted
 from tandem.studies.sweep.conclusions import NEEDED, WAIT_SCENARIO, Swept, coordinate, curve
 
 SCATTERS_MOST = 3.0
@@ -30,6 +31,10 @@ class SweepOptions(Options):
     values: list[int]
     rounds: int
     """Number of fresh starts at each value."""
+    cpusets: dict[int, str] = {}
+    """Of `cores`: value -> the CPU set of the application."""
+    own_cores: int = 0
+    """Of `cores`: so many does the placement give it alone; more it shares."""
     tags: dict[str, dict[int, str]] = {}
     """Of a variable of a reader's own service: variant -> value -> the tag of its image with it."""
 
@@ -62,6 +67,9 @@ class Sweep(Grid[Swept]):
         place: Coordinates = {coordinate(axis): value}
         if own := self.asked.tags.get(variant.label):
             return placed(variant, label, place, tag=own[value])
+        if axis == "cores":
+            own_cpus = {**variant.variables, "APP_CPUSET": self.asked.cpusets[value]}
+            return placed(variant, label, place, variables=own_cpus)
         if axis in SETTINGS:
             return placed(variant, label, place, {SETTINGS[axis]: str(value)})
         name = variant.scenario or self.request.scenario
@@ -101,8 +109,15 @@ class Sweep(Grid[Swept]):
             curves=curves,
         )
         concluded = together(trials, all(one.ok for one in found), swept, tables.headline(swept))
-        concluded.findings = [*self._pooler(), *concluded.findings]
+        concluded.findings = [*self._pooler(), *self._shared(), *concluded.findings]
         return concluded
+
+    def _shared(self) -> list[Finding]:
+        own, most = self.asked.own_cores, max(self.asked.values)
+        if self.asked.axis != "cores" or most <= own:
+            return []
+        text = f"on more than {counted(own, 'cores')} the application shares them with database, proxy and generator: less than it would do alone"
+        return [Finding.of("cores-shared", "warning", text)]
 
     def _by_variant(self, found: list[OfVariant]) -> list[tuple[str, list[OfVariant]]]:
         """Each variant of the request at all values."""
