@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.placement import SIZES, EnvFile, fitted, seated
+from tandem.catalog.placement import SIZES, EnvFile, fitted, seated, widened
 from tandem.catalog.ranges import expand, folded
 from tandem.errors import UsageError
 
@@ -80,6 +80,13 @@ def test_an_own_file_names_cpus_that_are_allowed(cpuset: str, wrong: str) -> Non
         fitted(own(cpuset), where)
     with pytest.raises(UsageError, match="the placement mine: a CPU set is such as 0,2-3"):
         fitted(own(f"{cpuset}-x"), where)
+
+
+def test_further_cores_are_those_of_the_others() -> None:
+    variables = {"APP_CPUSET": "4-5", "DB_CPUSET": "2", "PROXY_CPUSET": "2", "LOADGEN_CPUSET": "0"}
+    assert [widened(variables, cores) for cores in (1, 2, 3, 4)] == ["4", "4-5", "2,4-5", "0,2,4-5"]
+    with pytest.raises(UsageError, match="goes to 4 here"):
+        widened(variables, 5)
 
 
 @given(st.sets(st.integers(0, 300)))

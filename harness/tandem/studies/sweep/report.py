@@ -11,7 +11,7 @@ from tandem.record.result import Result
 from tandem.report.parts import ceilings, ending
 from tandem.report.table import Column, figure, table
 from tandem.studies.sweep.conclusions import AXES, Curve, Swept
-from tandem.wording import counted, limited_by, number
+from tandem.wording import counted, limited_by, number, times
 
 CUT_OFF = "the peak is at {}: the ceiling shapes the peak, c90, the loss and the law as much as the application does"
 TESTED = "in brackets: 95 % intervals; a loss is reported where Dunnett's test finds the largest value behind another one"
@@ -46,7 +46,7 @@ def _table(result: Result[Swept], curve: Curve) -> Table:
     def speed_up(value: int) -> str:
         one = found.at(curve, value)
         both = (one.mean if one else None, first.mean if first else None)
-        return times(both[0] / both[1]) if both[0] and both[1] else DASH
+        return times(both[0] / both[1] if both[0] and both[1] else None)
 
     faster = [Column("speed-up", speed_up)] if found.axis == "cores" else []
     return table(

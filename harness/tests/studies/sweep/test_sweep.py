@@ -27,12 +27,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tandem.analysis.cost import APP
-from tandem.catalog.catalog import Catalog
+from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.engine.run import run
 from tandem.errors import UsageError
 from tandem.facts.estimate import of_variants
 from tandem.facts.metric import GOODPUT
-from tandem.lab.prepare import check, scenario_of
+from tandem.lab.prepare import VariantConditions, check, scenario_of
 from tandem.load.rows import Floats
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, CeilingLook, Result
@@ -95,6 +95,8 @@ def drawn(rates: dict[int, float], axis: str) -> Curve:
         ("wait=0,1,5,20,100", Over("wait", (0, 1, 5, 20, 100))),
         ("wait=0..4", Over("wait", (0, 1, 2, 4))),
         ("pool=20, 4,4..8", Over("pool", (4, 8, 20))),
+        ("cores=1,2", Over("cores", (1, 2))),
+        ("env:POOL=5..50", Over("env:POOL", (5, 8, 16, 32, 50))),
     ],
 )
 def test_what_can_be_swept(text: str, over: Over) -> None:
@@ -106,6 +108,8 @@ def test_what_can_be_swept(text: str, over: Over) -> None:
     [
         ("conections=1..8", "no axis 'conections'. Did you mean 'connections'"),
         ("connections", "takes AXIS=VALUES"),
+        ("cores=0,1", "the minimum is 1"),
+        ("env:1A=1,2", "no axis 'env:1A'"),
         ("pool=a", "'a' is neither"),
         ("pool=4,", "'' is neither"),
         ("pool=8..4", "the smaller end comes first"),
@@ -260,6 +264,49 @@ def test_beyond_poolers_own_pool_is_told(real: Catalog) -> None:
     told = [finding.code for finding in result(real, asked("pool=4,8", NAME), []).findings]
     assert told == ["pooled"]
     assert result(real, asked("connections=4,8", NAME), []).findings == []
+
+
+def of_axis(axis: str, *variants: Variant, **options: Any) -> Request:
+    told = SweepOptions(axis=axis, values=[1, 2], rounds=2, **options).as_options()
+    return request(*variants, study="sweep", plan="ceiling", options=told)
+
+
+def test_more_cores_than_its_own_are_shared(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = of_axis("cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=1)
+    variants = Sweep(real, wanted).variants
+    assert [one.variables["APP_CPUSET"] for one in variants] == ["1", "0-1"]
+    assert [one.coordinates for one in variants] == [{"cores": 1}, {"cores": 2}]
+    implementation = real.implementation(NAME)
+    workers = [
+        VariantConditions.of(real, wanted, one).effective_settings(implementation)["WORKERS"] for one in variants
+    ]
+    assert workers == ["1", "2"], "they follow"
+    [finding] = result(real, wanted, []).findings
+    assert (finding.code, finding.severity) == ("cores-shared", "warning")
+    assert "on more than 1 core the application shares them" in finding.text
+    alone = wanted.model_copy(update={"options": {**wanted.options, "own_cores": 2}})
+    assert result(real, alone, []).findings == []
+
+
+def test_a_speed_up_stands_alone_below_five_numbers_of_cores() -> None:
+    rates = {value: 100.0 * value / (1 + 0.05 * (value - 1)) for value in (1, 2, 3, 4, 5)}
+    assert drawn({value: rates[value] for value in (1, 2, 3, 4)}, "cores").usl is None
+    assert drawn(rates, "cores").usl is not None
+
+
+def test_the_speed_up_is_told(real: Catalog) -> None:
+    wanted = of_axis("cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=2)
+    trials = [made(value, 100.0 * value**0.5, n, "cores") for value in (1, 2) for n in (1, 2)]
+    told = text(report(result(real, wanted, trials)))
+    assert "speed-up" in told
+    assert "× 1.41" in told
+
+
+def test_a_variable_of_a_readers_own_is_in_its_image(real: Catalog) -> None:
+    own = Variant(label="shop:main", implementation=OWN_SERVICE, tag="base")
+    wanted = of_axis("env:POOL", own, tags={"shop:main": {1: "one", 2: "two"}})
+    variants = Sweep(real, wanted).variants
+    assert [(one.tag, one.coordinates) for one in variants] == [("one", {"POOL": 1}), ("two", {"POOL": 2})]
 
 
 # ---- a loss ----
