@@ -14,9 +14,8 @@ POM = "{http://maven.apache.org/POM/4.0.0}"
 
 def _of_uv(text: str, name: str) -> dict[str, str]:
     packages = {one["name"]: one for one in tomllib.loads(text)["package"]}
-    return {
-        one["name"]: packages[one["name"]].get("version", "") for one in packages[name].get("dependencies", [])
-    }
+    [own] = [one for one in packages.values() if "." in one["source"].values()]
+    return {one["name"]: packages[one["name"]].get("version", "") for one in own.get("dependencies", [])}
 
 
 def _of_cargo(text: str, name: str) -> dict[str, str]:
@@ -51,22 +50,25 @@ LOCKS: dict[str, Callable[[str, str], dict[str, str]]] = {
 
 
 def pins_in(name: str, read: Callable[[str], str | None]) -> dict[str, str]:
-    """Dependency -> version. name: of the implementation; read: the text of a file in its folder, None where there is none. Empty
-    where Debian's packages are all it has."""
+    """Dependency -> version. name: of the implementation; read: the text of a file by its path in the repository, None where there is
+    none. Empty where Debian's packages are all it has."""
+    found: dict[str, str] = {}
     for file, parse in LOCKS.items():
-        if (text := read(file)) is not None:
-            return {one: version for one, version in sorted(parse(text, name).items()) if one not in OURS}
-    return {}
+        if (text := read(f"{name}/{file}")) is not None:
+            found |= parse(text, name)
+            if file == "pom.xml":  # whose libraries are those of its parts
+                found |= parse(read("common/java/pom.xml") or text, name)
+    return {one: version for one, version in sorted(found.items()) if one not in OURS}
 
 
-def pins_of(folder: Path) -> dict[str, str]:
-    """Those of an implementation's folder."""
+def pins_of(root: Path, name: str) -> dict[str, str]:
+    """Those of an implementation as it is in a repository."""
 
-    def text_of(name: str) -> str | None:
-        file = folder / name
+    def text_of(path: str) -> str | None:
+        file = root / path
         return file.read_text() if file.is_file() else None
 
-    return pins_in(folder.name, text_of)
+    return pins_in(name, text_of)
 
 
 def moved(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

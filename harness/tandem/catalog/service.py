@@ -136,7 +136,9 @@ class Service(Model):
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         if bool(self.compose) != bool(self.service):
-            raise ValueError("compose and service need each other: a Compose file, and which of it is measured")
+            raise ValueError(
+                "compose and service need each other: a Compose file, and which of it is measured"
+            )
         for what in ({(one.method, one.path) for one in self.request}, {r.shown_name for r in self.request}):
             if len(what) < len(self.request):
                 raise ValueError("two requests have the same name, or the same method and path")
@@ -148,9 +150,7 @@ class Service(Model):
 
     def scenario_changes(self, answers: list[dict[str, Any]]) -> dict[str, Any]:
         """Fields of a scenario (tandem.catalog.scenario.Scenario), with the right answers of each request; several are a mix."""
-        first, *others = [
-            _fields(one, answer) for one, answer in zip(self.request, answers, strict=True)
-        ]
+        first, *others = [_fields(one, answer) for one, answer in zip(self.request, answers, strict=True)]
         common = {"connections": self.connections, "ready": self.ready_path}
         if not others:
             return {**first, **common}

@@ -18,7 +18,18 @@ from rich.table import Table
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import CLIENT, tell
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, print_json, progress
-from tandem.commands import advise, audit, nightly, page, records, replay, report, selftest, serve, service, session
+from tandem.commands import (
+    advise,
+    audit,
+    nightly,
+    page,
+    records,
+    replay,
+    report,
+    selftest,
+    serve,
+    session,
+)
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.docker import complaint

@@ -12,7 +12,17 @@ from tandem.lab.stack import LABEL, tail
 
 NETWORK, PREFIX = "own", "own-"
 """Of compose/stack.yaml; and what their names begin with here, where `db` is another one. They are asked by their own names."""
-TAKEN = ("image", "command", "entrypoint", "environment", "user", "working_dir", "tmpfs", "shm_size", "ulimits")
+TAKEN = (
+    "image",
+    "command",
+    "entrypoint",
+    "environment",
+    "user",
+    "working_dir",
+    "tmpfs",
+    "shm_size",
+    "ulimits",
+)
 """What is taken over of each. Ports, health checks in a window, and ways out are not."""
 NEVER = "24h"
 
@@ -56,7 +66,7 @@ def _volume(one: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "volume", "target": one["target"]}
 
 
-def tests_in(overlay: Mapping[str, Any]) -> dict[str, list[str]]:
+def healthy_by(overlay: Mapping[str, Any]) -> dict[str, list[str]]:
     """Service beside the application -> the command that says whether it is healthy; empty: nothing does."""
     found = {}
     for name, one in overlay.get("services", {}).items():

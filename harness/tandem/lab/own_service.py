@@ -194,9 +194,7 @@ class _Started:
                 stack.down()
 
 
-def _answers(
-    name: str, started: _Started, service: Service, times: int
-) -> dict[tuple[int, str], OwnAnswer]:
+def _answers(name: str, started: _Started, service: Service, times: int) -> dict[tuple[int, str], OwnAnswer]:
     """What a fresh container of an image answers: number of the request and path -> its answer, each time the same."""
     with started.up() as stack:
         try:

@@ -10,7 +10,7 @@ import psycopg
 
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import Machines
-from tandem.lab.own_compose import tests_in
+from tandem.lab.own_compose import healthy_by
 from tandem.lab.stack import Stack
 from tandem.probes.pools import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, dsn
@@ -63,7 +63,7 @@ def _seeding(stack: Stack) -> bool:
 def await_services(stack: Stack, services: list[str], note: Callable[[str], None]) -> None:
     """Returns when those services answer that can be asked. Raises TandemError, with the logs, if one does not."""
     waiting = {service: _ASK[service] for service in services if service in _ASK}
-    for service, test in tests_in(stack.overlay).items():
+    for service, test in healthy_by(stack.overlay).items():
         if test and service in services:
             waiting[service] = lambda _, asked=(service, test): stack.execute(*asked)  # type: ignore[misc]
     addresses = {service: stack.service(service).address for service in waiting}

@@ -88,7 +88,9 @@ def _older(newest: Draw, catalog: Catalog) -> list[str]:
     names = {one.implementation: one.pins or {} for one in programs}
     there = {name: pins for name, pins in names.items() if name in catalog.implementations}
     return list(
-        dict.fromkeys(told for name, pins in there.items() for told in moved(pins, pins_of(catalog.root / name)))
+        dict.fromkeys(
+            told for name, pins in there.items() for told in moved(pins, pins_of(catalog.root, name))
+        )
     )
 
 

@@ -104,7 +104,10 @@ def test_of_a_log(tmp_path: Path) -> None:
         ("{", "not of the form"),
         ("{}", "not of the form"),
         ('{"log": {"entries": [{}]}}', "not of the form"),
-        ('{"openapi": "3.1.0", "paths": {"/": {"get": {"parameters": [{"$ref": "#/a"}]}}}, "a": {"$ref": "#/a"}}', "leads to itself"),
+        (
+            '{"openapi": "3.1.0", "paths": {"/": {"get": {"parameters": [{"$ref": "#/a"}]}}}, "a": {"$ref": "#/a"}}',
+            "leads to itself",
+        ),
         ("openapi: 3.1.0\npaths: {/a: {post: {}}}\n", "# it changes something"),
         ("openapi: [\n", "not of the form"),
     ],

@@ -14,7 +14,9 @@ OTHER = b'{"at": 9, "items": [{"id": 3, "name": "a"}, {"id": 4, "name": "c"}]}'
 IGNORED = ["at", "items.*.id"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 

@@ -12,21 +12,22 @@ DEPENDS = {
     "rust-async": {"axum", "tokio", "tokio-postgres"},
     "node": {"fastify", "pg"},
     "go": {"github.com/jackc/pgx/v5"},
-    "java-virtual": set(),
+    "fastapi-threads": {"fastapi", "sqlalchemy", "psycopg"},
+    "java-virtual": {"postgresql", "HikariCP"},
     "cpp-sync": set(),
 }
 
 
 @pytest.mark.parametrize("name", DEPENDS)
 def test_what_an_implementation_names_is_pinned(root: Path, name: str) -> None:
-    found = pins_of(root / name)
+    found = pins_of(root, name)
     assert DEPENDS[name] <= found.keys()
     assert not {"common", "shared", "pytest", "golang.org/x/text"} & found.keys()
 
 
 def test_every_version_is_one(real: Catalog) -> None:
     for name in real.implementations:
-        assert all(version[:1].isdigit() for version in pins_of(real.root / name).values()), name
+        assert all(version[:1].isdigit() for version in pins_of(real.root, name).values()), name
 
 
 def test_a_crate_of_several_versions_and_a_maven_file() -> None:
@@ -34,10 +35,10 @@ def test_a_crate_of_several_versions_and_a_maven_file() -> None:
         '[[package]]\nname = "a"\nversion = "0"\ndependencies = ["rand 0.9.1"]\n'
         + '[[package]]\nname = "rand"\nversion = "0.8.5"\n[[package]]\nname = "rand"\nversion = "0.9.1"\n'
     )
-    assert pins_in("a", {"Cargo.lock": cargo}.get) == {"rand": "0.9.1"}
+    assert pins_in("a", {"a/Cargo.lock": cargo}.get) == {"rand": "0.9.1"}
     part = "<dependency><artifactId>jetty</artifactId><version>12.1.2</version></dependency>"
     pom = f'<project xmlns="http://maven.apache.org/POM/4.0.0"><dependencies>{part}</dependencies></project>'
-    assert pins_in("a", {"pom.xml": pom}.get) == {"jetty": "12.1.2"}
+    assert pins_in("a", {"a/pom.xml": pom}.get) == {"jetty": "12.1.2"}
 
 
 def test_a_minor_version_moves_and_a_patch_does_not() -> None:

@@ -14,7 +14,7 @@ from tandem.catalog.service import OwnRequest, service_of
 from tandem.cli.shared import Asked
 from tandem.errors import TandemError, UsageError
 from tandem.lab import own_service
-from tandem.lab.own_compose import overlay_of, tests_in
+from tandem.lab.own_compose import healthy_by, overlay_of
 from tandem.lab.own_service import OwnAnswer, difference
 from tandem.lab.prepare import changed
 from tandem.load.client import Client
@@ -34,7 +34,7 @@ from tandem.record.request import Variant
         ({"image": ["a"], "get": "/", "lab": "two-hosts"}, [], "on this machine"),
         ({"image": ["a"], "get": "cart"}, [], "a path such as /cart/7 is needed, not 'cart'"),
         ({"image": ["a"], "get": "/a b"}, [], "a path such as"),
-        ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "not '1A=1'"),
+        ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "'1A=1' is not a variable's name"),
         ({"image": ["a"], "get": "/{id}"}, [], "need each other"),
         ({"image": ["a"], "get": "/", "ids": "1"}, [], "need each other"),
         ({"image": ["a"], "get": "/{id}", "ids": "1-"}, [], "not '1-'"),
@@ -48,10 +48,14 @@ from tandem.record.request import Variant
         ({"image": ["a"], "get": "/", "body": "{}"}, [], "--body is of --post"),
         ({"image": ["a"], "get": "/", "header": ["A b=c"]}, [], "'A b=c' is no header"),
         ({"image": ["a"], "get": "/", "header": ["Host=b"]}, [], "the generator sets it itself"),
-        ({"image": ["a"], "get": "/", "env": ["A=1\n2"]}, [], "environment: .* a variable's name and a line"),
+        ({"image": ["a"], "get": "/", "env": ["A=1\n2"]}, [], "is not a variable's name and a line"),
         ({"service": Path("shop.toml"), "get": "/"}, [], "--get stands in the service file"),
         ({"service": Path("no.toml")}, [], "no.toml: cannot be read"),
-        ({"service": ROOT / "examples/shop/shop.toml"}, ["node"], "stands in place of a VARIANT"),
+        (
+            {"service": ROOT / "examples/shop/shop.toml", "image": ["a"]},
+            ["node"],
+            "stands in place of a VARIANT",
+        ),
         ({"service": ROOT / "examples/shop/shop.toml"}, [], "no `images`, and no --image here"),
         ({"image": ["a"], "get": "/", "scenario": "work"}, [], "--scenario is of implementations"),
         ({"port": 80}, ["rust-async"], "--port is of a service of your own"),
@@ -119,7 +123,12 @@ def test_answers_by_id_are_told_apart(real: Catalog) -> None:
     own = scenario_with(real, right, path="/cart/{id}", ids="1-2")
     answers = read_answers(own, real.root / "contract")
     assert (own.keys, answers.lengths(), answers.media_type) == (["1", "2"], {3, 5}, "a/b")
-    assert [answers.difference(b"one", key) is None for key in ("1", "2", None, "3")] == [True, False, False, False]
+    assert [answers.difference(b"one", key) is None for key in ("1", "2", None, "3")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
     for other in (OwnAnswer("a/c", b"two"), OwnAnswer("a/b", b"\xff")):
         with pytest.raises(UsageError, match="no UTF-8 text of one type"):
             scenario_with(real, {"1": right["1"], "2": other}, path="/cart/{id}", ids="1-2")
@@ -130,14 +139,19 @@ def test_under_load_each_answer_is_held_to_its_own(real: Catalog, values: list[s
     """What another class asks by the same path is not this one's, and what is ignored may differ in length, too."""
     path = "/{id}" if values else "/1"
     keys = dict.fromkeys(values or [""])
-    right = {key: OwnAnswer("application/json", b'{"n": %s, "at": 1}' % (key or "1").encode()) for key in keys}
+    right = {
+        key: OwnAnswer("application/json", b'{"n": %s, "at": 1}' % (key or "1").encode()) for key in keys
+    }
     own = scenario_with(real, right, path=path, values=values, ignore=["at"])
     comparison = Comparison(own, read_answers(own, real.root / "contract"))
 
     def answered(target: str, body: bytes, method: str = "GET") -> Exchange:
         return Exchange(method, target, 200, {"content-type": "application/json"}, body, 0.1)
 
-    good = [answered("/1", b'{"n": 1, "at": 20}'), *([answered("/2", b'{"n": 2, "at": 3}')] if values else [])]
+    good = [
+        answered("/1", b'{"n": 1, "at": 20}'),
+        *([answered("/2", b'{"n": 2, "at": 3}')] if values else []),
+    ]
     found = comparison.compare([*good, answered("/1", b"{}", "POST"), answered("/3", b"{}")])
     assert (found.begun, found.compared, found.wrong) == (len(good), len(good), [])
     assert len(comparison.compare([answered("/1", b'{"n": 2, "at": 1}')]).wrong) == 1
@@ -194,14 +208,17 @@ def test_services_beside_it_are_taken_over_without_ways_out(tmp_path: Path) -> N
     assert services["app"]["environment"] == {"DATABASE": "postgres://db/shop", "PRICE": "$$5"}
     db = services["own-db"]
     assert db["networks"] == {"own": {"aliases": ["db"]}}
-    assert [(one["type"], one.get("read_only")) for one in db["volumes"]] == [("volume", None), ("bind", True)]
+    assert [(one["type"], one.get("read_only")) for one in db["volumes"]] == [
+        ("volume", None),
+        ("bind", True),
+    ]
     assert not {"ports", "container_name", "depends_on"} & {*db, *services["app"]}
-    assert tests_in(overlay) == {
+    assert healthy_by(overlay) == {
         "own-cache": ["valkey-cli", "ping"],
         "own-db": ["sh", "-c", "pg_isready -U shop"],
         "own-mail": [],
     }
-    with pytest.raises(UsageError, match="'wep'.*web"):
+    with pytest.raises(UsageError, match=r"'wep'.*web"):
         overlay_of(file, "wep")
     file.write_text("services: {web: {image: a}, db: {build: .}}")
     with pytest.raises(UsageError, match="db has no `image`"):

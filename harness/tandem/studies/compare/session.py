@@ -78,7 +78,7 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Session
             # SQL of its own follows from the version, and no default has it.
             effective={k: v for k, v in environment.settings.items() if k != "SQL"} if environment else None,
             image=environment.images.get("app") if environment else None,
-            pins=pins_of(catalog.root / name),
+            pins=pins_of(catalog.root, name),
         )
     return found
 

@@ -41,7 +41,9 @@ def sweep(
     measured, tags = asked.variants(variants), {}
     if variable := ENVIRONMENT.fullmatch(swept.axis):
         if asked.own_service is None:
-            raise UsageError("--over env: is of a service of your own: others have settings, --over pool=4,10")
+            raise UsageError(
+                "--over env: is of a service of your own: others have settings, --over pool=4,10"
+            )
         tags = {
             one.label: {value: own_service.tag_with(one, {variable[1]: str(value)}) for value in swept.values}
             for one in measured
@@ -55,7 +57,9 @@ def sweep(
 def on_cores(asked: Asked, values: Sequence[int]) -> dict[str, Any]:
     """The options that say which CPUs an application has at each value. Raises UsageError."""
     if asked.lab:
-        raise UsageError("--over cores is of this machine: the file of a lab says which CPUs its application has")
+        raise UsageError(
+            "--over cores is of this machine: the file of a lab says which CPUs its application has"
+        )
     catalog, topology = Catalog(cli.ROOT), HERE.topology()
     name = asked.placement or catalog.default_placement(topology.places).name
     placement = fitted(catalog.pick("placement", name, catalog.placements), topology)

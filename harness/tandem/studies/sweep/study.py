@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import count
 
+from pydantic import Field
+
 from tandem.analysis.curves import loss_in_scatters
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
@@ -18,8 +20,8 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
 from tandem.record.window import Finding
 from tandem.studies.sweep import report as tables
-from tandem.wording import counted
 from tandem.studies.sweep.conclusions import NEEDED, WAIT_SCENARIO, Swept, coordinate, curve
+from tandem.wording import counted
 
 SCATTERS_MOST = 3.0
 """Of the scatter of a start: a sweep that would miss larger losses is too short."""
@@ -31,11 +33,11 @@ class SweepOptions(Options):
     values: list[int]
     rounds: int
     """Number of fresh starts at each value."""
-    cpusets: dict[int, str] = {}
+    cpusets: dict[int, str] = Field(default_factory=dict)
     """Of `cores`: value -> the CPU set of the application."""
     own_cores: int = 0
     """Of `cores`: so many does the placement give it alone; more it shares."""
-    tags: dict[str, dict[int, str]] = {}
+    tags: dict[str, dict[int, str]] = Field(default_factory=dict)
     """Of a variable of a reader's own service: variant -> value -> the tag of its image with it."""
 
 

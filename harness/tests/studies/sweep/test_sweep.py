@@ -268,17 +268,20 @@ def test_beyond_poolers_own_pool_is_told(real: Catalog) -> None:
 
 def of_axis(axis: str, *variants: Variant, **options: Any) -> Request:
     told = SweepOptions(axis=axis, values=[1, 2], rounds=2, **options).as_options()
-    return request(*variants, study="sweep", plan="ceiling", options=told)
+    return request(variants=[*variants], study="sweep", plan="ceiling", options=told)
 
 
 def test_more_cores_than_its_own_are_shared(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = of_axis("cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=1)
+    wanted = of_axis(
+        "cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=1
+    )
     variants = Sweep(real, wanted).variants
     assert [one.variables["APP_CPUSET"] for one in variants] == ["1", "0-1"]
     assert [one.coordinates for one in variants] == [{"cores": 1}, {"cores": 2}]
     implementation = real.implementation(NAME)
     workers = [
-        VariantConditions.of(real, wanted, one).effective_settings(implementation)["WORKERS"] for one in variants
+        VariantConditions.of(real, wanted, one).effective_settings(implementation)["WORKERS"]
+        for one in variants
     ]
     assert workers == ["1", "2"], "they follow"
     [finding] = result(real, wanted, []).findings
@@ -295,7 +298,9 @@ def test_a_speed_up_stands_alone_below_five_numbers_of_cores() -> None:
 
 
 def test_the_speed_up_is_told(real: Catalog) -> None:
-    wanted = of_axis("cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=2)
+    wanted = of_axis(
+        "cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=2
+    )
     trials = [made(value, 100.0 * value**0.5, n, "cores") for value in (1, 2) for n in (1, 2)]
     told = text(report(result(real, wanted, trials)))
     assert "speed-up" in told
