@@ -106,7 +106,7 @@ def profile_(
     """Show where an application's CPU time goes under load: whose code, which functions, which system calls."""
     catalog, view = Catalog(ROOT), view_for(False)
     of = {"service": service} if service else {"scenario": scenario}
-    asked = Asked(**of, plan="smoke", topology=topology, placement=placement, seed=0)  # type: ignore[arg-type]
+    asked = Asked(**of, plan="smoke", topology=topology, placement=placement, seed=0)
     variants = asked.variants([implementation] if implementation else [])
     request = asked.request("profile", catalog, variants[:1])
     try:

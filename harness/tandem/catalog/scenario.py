@@ -1,7 +1,7 @@
 """What the client asks for: the types of loadgen/scenarios/*.toml. Pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs, urlsplit
@@ -222,7 +222,7 @@ class Scenario(Entry):
         return len(self.statements) - self.statements.count("begin") - max(0, reads - 1)
 
     @property
-    def keys(self) -> list[int] | list[str]:
+    def keys(self) -> Sequence[int | str]:
         """All that `{id}` stands for."""
         return self.values or self.expanded_ids
 

@@ -37,8 +37,8 @@ def overlay_of(file: Path, service: str) -> dict[str, Any]:
     services: dict[str, dict[str, Any]] = json.loads(done.stdout).get("services", {})
     if service not in services:
         raise unknown(f"service of {file.name}", service, services)
-    own = {NETWORK: {}}
-    app = {"environment": services[service].get("environment") or {}, "networks": own}
+    environment = services[service].get("environment") or {}
+    app: dict[str, Any] = {"environment": environment, "networks": {NETWORK: {}}}
     others = {PREFIX + name: _beside(file, name, one) for name, one in services.items() if name != service}
     return {"services": {APP: app, **others}}
 

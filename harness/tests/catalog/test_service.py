@@ -1,6 +1,7 @@
 """tandem.catalog.service: service files, what is refused in one, and the scenario that it makes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,10 @@ def test_a_file_becomes_a_mix(tmp_path: Path, real: Catalog) -> None:
     found = read_service(written(tmp_path, SHOP), {"images": ["shop:other"]})
     assert (found.images, found.port, found.ready_path) == (["shop:other"], 3000, "/cart/7?full=1")
     assert found.request[0].paths == {"7": "/cart/7?full=1", "8": "/cart/8?full=1"}
-    answers = [{"texts": {"7": "{}", "8": "[]"}, "media_type": "application/json"}, {"text": "made"}]
+    answers: list[dict[str, Any]] = [
+        {"texts": {"7": "{}", "8": "[]"}, "media_type": "application/json"},
+        {"text": "made"},
+    ]
     own = changed(real.scenario(OWN_SERVICE), found.scenario_changes(answers))
     cart, order = own.parts
     assert [(one.name, one.weight, one.method, one.status) for one in own.parts] == [

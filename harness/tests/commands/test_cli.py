@@ -156,7 +156,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
 
 def test_the_command_for_any_folder_comes_and_goes(root: Path, tmp_path: Path) -> None:
     def install(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [root / "harness/install", *arguments, tmp_path / "bin"]
+        command = [str(root / "harness/install"), *arguments, str(tmp_path / "bin")]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     file = tmp_path / "bin/tandem"
