@@ -241,13 +241,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     """Benjamini and Hochberg's (1995) adjusted p values, in the order given. None stays None and does not count."""
-    known = [(place, p) for place, p in enumerate(p_values) if p is not None]
-    adjusted: list[float | None] = [None] * len(p_values)
-    if known:
-        found = scipy.stats.false_discovery_control([p for _, p in known])
-        for (place, _), p in zip(known, found, strict=True):
-            adjusted[place] = float(p)
-    return adjusted
+    known = [p for p in p_values if p is not None]
+    adjusted = iter(scipy.stats.false_discovery_control(known).tolist() if known else ())
+    return [None if p is None else next(adjusted) for p in p_values]
 
 
 class Decision(NamedTuple):
@@ -285,8 +281,7 @@ def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: PlannedLook 
         within = p_equivalent < ALPHA
         word: Word = "equivalent" if within else "inconclusive"
         if p_different < ALPHA and ratio.n >= BLOCKS_LEAST:
-            more, less = words(direction)
-            word = more if ratio.ratio > 1 else less
+            word = WORDS[direction][0 if ratio.ratio > 1 else 1]
         found.append(Decision(word, p_different, within))
     return found
 
@@ -301,13 +296,9 @@ def verdict(ratio: Ratio, better: Better = "higher") -> Word:
     return verdicts([ratio], better)[0]
 
 
-_WORDS: dict[Better, tuple[Word, Word]] = {
+WORDS: dict[Better, tuple[Word, Word]] = {
     "higher": ("faster", "slower"),
     "lower": ("dearer", "cheaper"),
     "quicker": ("slower", "faster"),
 }
-
-
-def words(better: Better) -> tuple[Word, Word]:
-    """The words for a ratio above and below 1."""
-    return _WORDS[better]
+"""For a ratio above 1, and below."""
