@@ -1,6 +1,7 @@
 """What this machine, or a lab of several, is fit for: from what doctor read of hosts and of the network between them. Pure."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from tandem.catalog.labs import Lab, LabHost, Role
@@ -16,6 +17,8 @@ ROUND_TRIP_LONG_MS = 1.0
 NARROW_BPS = 0.9e9
 """The part of 1 Gbit/s that TCP leaves."""
 ANSWER_BYTES = 10_000
+PATH: tuple[Role, ...] = ("loadgen", "proxy", "app", "pgbouncer", "db")
+"""Of a request with a query: each asks the next."""
 
 State = Literal["good", "limited", "bad"]
 
@@ -148,9 +151,8 @@ def of_link(link: Link) -> list[Check]:
     answers = f"carries {least_bps / 8 / ANSWER_BYTES:,.0f} answers of {ANSWER_BYTES // 1000} kB a second"
     width = Check("bandwidth", "good", bits(least_bps), answers, about)
     if least_bps < NARROW_BPS:
-        width = replace(
-            width, state="limited", means=f"{answers}: it may be the limit before an application is"
-        )
+        means = f"{answers}: it may be the limit before an application is"
+        width = replace(width, state="limited", means=means)
     return [trip, width]
 
 
@@ -194,14 +196,9 @@ def fit(lab: Lab, found: list[Check], links: list[Link]) -> list[str]:
         out = [
             f"fit for smoke and quick; on {', '.join(sharing)} roles share CPUs, so absolute figures also depend on the hosts"
         ]
-    way: list[tuple[Role, Role]] = [
-        ("loadgen", "proxy"),
-        ("proxy", "app"),
-        ("app", "pgbouncer"),
-        ("pgbouncer", "db"),
-    ]
-    trips = [trip for pair in way if (trip := _between(lab, links, *pair)) is not None]
-    if len(trips) == len(way) and sum(trips) > 0:
+    ways = [_between(lab, links, asking, asked) for asking, asked in pairwise(PATH)]
+    trips = [trip for trip in ways if trip is not None]
+    if len(trips) == len(ways) and sum(trips) > 0:
         out.append(
             f"{sum(trips):.2f} ms of a response with one query are round trips between hosts (topology full)"
         )
