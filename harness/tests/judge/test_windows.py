@@ -16,7 +16,7 @@ from tandem.judge.windows import second_opinion, together
 from tandem.load import wrk
 from tandem.load.generator import Report, SocketErrors, ToolResult
 from tandem.load.rows import no_rows
-from tandem.record.window import ClassFigures, Finding, Statement, Times, Verdict, Window
+from tandem.record.window import ClassFigures, Statement, Times, Verdict, Window
 
 BOTH = {"A": EXPECTED, "B": EXPECTED}
 ONE = good_window().good + good_window().probes
@@ -67,12 +67,8 @@ def window(**changes: Any) -> Window:
     return good_window(proxy=None, statements={}, **changes)
 
 
-def judged(told: ToolResult, made: Window) -> list[Finding]:
-    return second_opinion(told, made)
-
-
 def codes(told: ToolResult, made: Window) -> dict[str, str]:
-    found = {finding.code: finding.severity for finding in judged(told, made)}
+    found = {finding.code: finding.severity for finding in second_opinion(told, made)}
     assert found.pop("second-opinion") == "warning", "it is always marked"
     return dict(found)
 
@@ -86,14 +82,13 @@ def test_a_good_second_opinion_has_no_findings(fixtures: Path) -> None:
 def test_a_connect_error_makes_it_invalid(fixtures: Path) -> None:
     """wrk's real summary of a run that had too few descriptors: 304 connect errors."""
     real = wrk.parse((fixtures / "wrk-refused.txt").read_text())
-    found = judged(real, window())
+    found = second_opinion(real, window())
     assert [f.code for f in found if f.severity == "invalid"] == ["connect-errors", "wrong-answers"]
     assert "304 connections" in found[0].text
-    one = TOOL_RESULT.model_copy(
-        update={"socket_errors": SocketErrors(connect=1, read=0, write=0, timeout=0)}
-    )
+    errors = SocketErrors(connect=1, read=0, write=0, timeout=0)
+    one = TOOL_RESULT.model_copy(update={"socket_errors": errors})
     assert codes(one, window()) == {"connect-errors": "invalid", "wrong-answers": "warning"}
-    assert verdict(judged(one, window())) is Verdict.INVALID
+    assert verdict(second_opinion(one, window())) is Verdict.INVALID
 
 
 @pytest.mark.parametrize(
