@@ -187,8 +187,12 @@ def compare_many(
     if n - look.left_out < 2:
         unknown = dict.fromkeys(Ratio.model_fields.keys() - {"ratio", "n"})
         return [Ratio(ratio=math.exp(one.mean()) if n else None, n=n, **unknown) for one in values]
-    means, sds = values.mean(axis=-1), values[..., look.left_out :].std(axis=-1, ddof=1)
-    tested = _scattering_as_later(values, look.left_out)
+    later, tested = values[..., look.left_out :], values
+    means, sds = values.mean(axis=-1), later.std(axis=-1, ddof=1)
+    if look.left_out:
+        # Their t test is that of the mean of all with the scatter of those behind the first ones.
+        from_mean = later - later.mean(axis=-1, keepdims=True)
+        tested = means[..., None] + from_mean * math.sqrt(later.shape[-1] / n)
     low, high = interval(tested, 1 - look.level(ALPHA))
     with np.errstate(over="ignore"):
         ratios, low, high = np.exp(means), np.exp(low - widened_ln), np.exp(high + widened_ln)
@@ -215,17 +219,6 @@ def compare_many(
         )
         for i in range(len(values))
     ]
-
-
-def _scattering_as_later(values: Floats, left_out: int) -> Floats:
-    """Values whose t test, along the last axis, is that of the mean of all with the scatter of those behind the first ones."""
-    later = values[..., left_out:]
-    from_mean = later - later.mean(axis=-1, keepdims=True)
-    return np.asarray(
-        values.mean(axis=-1, keepdims=True) + from_mean * math.sqrt(later.shape[-1] / values.shape[-1])
-        if left_out
-        else values
-    )
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -172,19 +172,11 @@ def checks(machines: list[Machine], links: list[Link]) -> list[Check]:
 def _between(lab: Lab, links: list[Link], asking: Role, asked: Role) -> float | None:
     """Median round trip of two roles in ms, the longest where a role is on several hosts: 0 on one host. None: not
     measured."""
-    longest = 0.0
-    for one in lab.hosts_of(asking):
-        other = lab.host_of(asked)
-        if one is not other:
-            trips = [
-                link.network.round_trip_ms
-                for link in links
-                if link.network and {link.one, link.other} == {one.name, other.name}
-            ]
-            if not trips:
-                return None
-            longest = max(longest, trips[0])
-    return longest
+    trips = {frozenset((link.one, link.other)): link.network.round_trip_ms for link in links if link.network}
+    other = lab.host_of(asked)
+    found = [trips.get(frozenset((one.name, other.name))) for one in lab.hosts_of(asking) if one is not other]
+    known = [trip for trip in found if trip is not None]
+    return max(known, default=0.0) if len(known) == len(found) else None
 
 
 def fit(lab: Lab, found: list[Check], links: list[Link]) -> list[str]:

@@ -11,7 +11,7 @@ from tandem.catalog.scenario import EARLY_MS
 from tandem.judge import generators
 from tandem.judge.disturbance import disturbances, slowed
 from tandem.load.rows import WRONG_LENGTH
-from tandem.record.window import Finding, ImpliedRows, Role, Severity, Statement, Verdict, Window
+from tandem.record.window import Finding, ImpliedRows, Role, Statement, Verdict, Window
 
 WORK_TOLERANCE = 0.0005
 """HAProxy, the database and the generator must agree on the number of requests to this share, and to those that failed.
@@ -115,7 +115,8 @@ def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
     if window.probes == 0:
         yield Finding.of("not-probed", "invalid", "not one whole body was compared during the window")
     bad = sum(window.failed.values())
-    allowed = min(window.failed.get(OVERLOADED, 0), expected.refused_most * (window.good + bad))
+    requests = window.good + bad
+    allowed = min(window.failed.get(OVERLOADED, 0), expected.refused_most * requests)
     if allowed:
         text = f"{refused_share(window):.2%} of the requests were refused (503); at this load {expected.refused_most:.0%} is allowed"
         yield Finding.of("refused", "warning", text)
@@ -124,11 +125,9 @@ def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
         yield Finding.of("wrong-length", "invalid", text)
     if bad - allowed > (wrong or 0):
         reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
-        severity: Severity = (
-            "invalid" if bad - allowed > FAILED_MOST * (window.good + bad) + FAILED_SLACK else "warning"
-        )
-        share = bad / (window.good + bad)
-        yield Finding.of("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}")
+        severe = bad - allowed > FAILED_MOST * requests + FAILED_SLACK
+        text = f"{bad / requests:.2%} of the requests failed: {reasons}"
+        yield Finding.of("wrong-answers", "invalid" if severe else "warning", text)
     if window.probe_failures:
         text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
         yield Finding.of("wrong-body", "invalid", text)
@@ -203,10 +202,8 @@ class AnsweredRequests:
             return [cls(expected, window.good + probes, sum(window.failed.values()), window.implied_rows)]
         first, *others = window.classes
         own = cls(expected, first.good + probes, first.failed + unanswered, window.implied_rows)
-        return [
-            own,
-            *(cls(of, one.good, one.failed) for of, one in zip(expected.beside, others, strict=True)),
-        ]
+        beside = zip(expected.beside, others, strict=True)
+        return [own, *(cls(of, one.good, one.failed) for of, one in beside)]
 
 
 def statements(
