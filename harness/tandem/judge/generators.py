@@ -61,7 +61,9 @@ def gates(window: Window) -> Iterator[Finding]:
         if one.problem is not None:
             yield Finding.of("generator-lost", "void", f"{who} left no rows: {one.problem}")
         elif one.late_ms is not None and abs(one.late_ms) > APART_VOID_MS:
-            text = f"{who} started {one.late_ms:.0f} ms after its scheduled time (limit {APART_VOID_MS:.0f} ms)"
+            text = (
+                f"{who} started {one.late_ms:.0f} ms after its scheduled time (limit {APART_VOID_MS:.0f} ms)"
+            )
             yield Finding.of("generators-apart", "void", text)
         if what := _short(window, one):
             yield Finding.of("generator-short", "void", f"{who} {what}")
