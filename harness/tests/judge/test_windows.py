@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window, host, pooler, tap, there
+from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window, host, pooler, tap
 from harness_windows import CORES, conditions, measured
 
 from tandem.judge import measure
