@@ -9,6 +9,7 @@ from tandem.analysis.network import MOST_CUSTOMERS, Network, Span, Station, solv
 from tandem.record.part import Number, Part
 
 Model = Literal["sync", "async"]
+Level = Literal["high", "medium", "low"]
 SPARE = 0.80
 """The rate may be this share of what the model says is possible: the rest is for bursts and for the model's error."""
 ALIKE = 1.10
@@ -88,7 +89,7 @@ class Advice(Part):
     other: Sized
     changes: list[Change]
     """Doubling or halving that would change the model, or whether the rate is reached."""
-    confidence: Literal["high", "medium", "low"]
+    confidence: Level
     confidence_why: list[str]
     evidence: Evidence
 
@@ -200,21 +201,16 @@ def changes(ask: Ask, evidence: Evidence, chosen: Sized) -> list[Change]:
     return found
 
 
-def confidence(evidence: Evidence, chosen: Sized) -> tuple[Literal["high", "medium", "low"], list[str]]:
+def confidence(evidence: Evidence, chosen: Sized) -> tuple[Level, list[str]]:
     """By how far predictions were off in the records, cells that were predicted from others before those that were not."""
-    reasons = []
     counted = [one for one in evidence.checked if one.elsewhere] or evidence.checked
     if not counted:
         return "low", ["no record shows how far predictions are off"]
     errors = sorted(abs(one.off) for one in counted)
     middle = statistics.median(errors)
     kind = "from other cells" if counted[0].elsewhere else "from their own CPU times"
-    reasons.append(
-        f"{len(errors)} predictions {kind} were {middle:.0%} off in the median, {errors[-1]:.0%} at worst"
-    )
-    level: Literal["high", "medium", "low"] = (
-        "high" if middle <= GOOD else "medium" if middle <= FAIR else "low"
-    )
+    off = f"{middle:.0%} off in the median, {errors[-1]:.0%} at worst"
+    level: Level = "high" if middle <= GOOD else "medium" if middle <= FAIR else "low"
     beyond = []
     if not evidence.pairs:
         beyond.append(
@@ -226,7 +222,7 @@ def confidence(evidence: Evidence, chosen: Sized) -> tuple[Literal["high", "medi
         beyond.append("no record predicts a cell from another one: just crossover makes such a record")
     if beyond:
         level = "medium" if level == "high" else "low"
-    return level, [*reasons, *beyond]
+    return level, [f"{len(errors)} predictions {kind} were {off}", *beyond]
 
 
 def advise(ask: Ask, evidence: Evidence) -> Advice:

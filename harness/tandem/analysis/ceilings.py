@@ -70,9 +70,8 @@ def cut_off(
     record. reached_rps: the highest rate of the session."""
     if baselines.looks or not rate_rps:
         return recorded
-    return near(
-        {name: rate_rps / own for name, own in holding(baselines.ceilings_rps, reached_rps).items()}, ()
-    )
+    held = holding(baselines.ceilings_rps, reached_rps)
+    return near({name: rate_rps / own for name, own in held.items()}, ())
 
 
 def holding(ceilings_rps: Mapping[str, float | None], reached_rps: float) -> dict[str, float]:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tandem.analysis.ratios import Floats
 
 LEARNED = 40
 """Nights before the first that is judged: centre and noise are not known yet."""
@@ -101,9 +100,8 @@ def _spread(away: Floats, blocks: Floats, sds: Floats, of: Floats) -> Floats:
     between, known = 0.0, np.isfinite(sds) & (blocks > 1)
     if known.any():
         free = blocks[known] - 1
-        median_share = (
-            1 - 2 / (9 * free)
-        ) ** 3  # of a chi-square distribution by its mean (Wilson and Hilferty 1931)
+        # Median of a chi-square distribution by its mean (Wilson and Hilferty 1931).
+        median_share = (1 - 2 / (9 * free)) ** 3
         within = float(np.median(sds[known] ** 2 / median_share))
         whole = (NORMAL * float(np.median(np.abs(away)))) ** 2
         left = max(0.0, whole - within * float(np.mean(1 / blocks)))

@@ -16,17 +16,13 @@ MAGNITUDE = 11
 """2 x 10^DIGITS fits into so many bits: values below 2^11 are exact, above them the top 11 bits are kept."""
 
 
-def _empty() -> HdrHistogram:
-    return HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
-
-
 def encode(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> str:
     """The histogram of durations in seconds. Shorter ones than LOWEST_US count as that, longer ones as HIGHEST_US.
 
     censored: so many more that are at least `timeout_s`.
     """
     microseconds = np.clip(np.rint(values_s * 1e6), LOWEST_US, HIGHEST_US).astype(np.int64)
-    histogram = _empty()
+    histogram = HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
     for value, count in zip(*_quantised(microseconds), strict=True):
         histogram.record_value(value, count)
     if censored:
@@ -76,7 +72,7 @@ def over_starts(encoded: Sequence[str]) -> dict[str, tuple[float, float, float]]
 
 def curve(encoded: Sequence[str], quantiles: Sequence[float]) -> list[tuple[float, float]]:
     """Quantile and milliseconds of the pooled distribution; only quantiles with SAMPLES_BEYOND samples beyond them."""
-    pooled = _empty()
+    pooled = HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
     for one in encoded:
         pooled.add(HdrHistogram.decode(one))
     n = pooled.get_total_count()

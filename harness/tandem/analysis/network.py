@@ -15,14 +15,14 @@ as the span alone would with so many requests in it, and no faster than with all
 (Chandy, Herzog and Woo 1975; for passive resources: Sauer 1981). Exact where the permits are as many as the customers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tandem.analysis.ratios import Floats
+
 MOST_CUSTOMERS = 4096
 """The work grows with their square."""
 MATTERS = 0.02
@@ -73,10 +73,6 @@ def _log_station(station: Station, customers: int) -> Floats:
     return np.concatenate([[0.0], np.cumsum(np.log(station.demand_ms / servers))])
 
 
-def _log_delay(delay_ms: float, customers: int) -> Floats:
-    return np.concatenate([[0.0], np.cumsum(np.log(delay_ms / np.arange(1, customers + 1)))])
-
-
 def _convolved(one: Floats, other: Floats) -> Floats:
     """Of factors given by their logarithms, which neither overflow nor underflow."""
     return np.array([np.logaddexp.reduce(one[: n + 1] + other[n::-1]) for n in range(len(one))])
@@ -85,11 +81,11 @@ def _convolved(one: Floats, other: Floats) -> Floats:
 def _solved(spans: tuple[Span, ...], customers: int) -> tuple[Floats, dict[str, Floats]]:
     """Throughput per ms with 0 to so many requests in the outermost span; and the permits held then, by span."""
     *inner, span = spans
-    factors = [_log_station(station, customers) for station in span.stations if station.demand_ms > 0]
-    factors += [_log_delay(span.delay_ms, customers)] if span.delay_ms > 0 else []
+    delay = Station("delay", span.delay_ms, customers)  # each has a server of its own
     others = np.concatenate([[0.0], np.full(customers, -np.inf)])  # of nothing: only nobody can be there
-    for factor in factors:
-        others = _convolved(others, factor)
+    for station in (*span.stations, delay):
+        if station.demand_ms > 0:
+            others = _convolved(others, _log_station(station, customers))
     whole, held = others, dict[str, Floats]()
     if inner:
         rates, within = _solved(tuple(inner), customers)
@@ -101,7 +97,6 @@ def _solved(spans: tuple[Span, ...], customers: int) -> tuple[Floats, dict[str, 
                 for name, permits in within.items():
                     held.setdefault(name, np.empty(customers + 1))[n] = share @ permits[: n + 1]
     rates = np.concatenate([[0.0], np.exp(whole[:-1] - whole[1:])])
-    population = np.arange(customers + 1, dtype=np.float64)
     if span.permits is not None:
         most = min(span.permits, customers)
         rates[most:] = rates[most]
@@ -109,7 +104,7 @@ def _solved(spans: tuple[Span, ...], customers: int) -> tuple[Floats, dict[str, 
             name: np.concatenate([own[:most], np.full(customers + 1 - most, own[most])])
             for name, own in held.items()
         }
-        held[span.name] = np.minimum(population, most)
+        held[span.name] = np.minimum(np.arange(customers + 1.0), most)
     return rates, held
 
 
@@ -118,7 +113,11 @@ def solve(network: Network) -> Solution:
     """Raises ValueError for a network in which nothing takes time, or with more customers than it is made for."""
     if not 1 <= network.customers <= MOST_CUSTOMERS:
         raise ValueError(f"a network has 1 to {MOST_CUSTOMERS} customers, not {network.customers}")
-    spans = _that_take_time(network.spans)
+    spans = network.spans
+    while spans and max([spans[0].delay_ms, *(s.demand_ms for s in spans[0].stations)]) <= 0:
+        spans = spans[1:]  # nothing takes time in it
+    if not spans:
+        raise ValueError("nothing in the network takes time")
     rates, held = _solved(spans, network.customers)
     rate_per_ms = float(rates[-1])
     permits = {span.name: span.permits for span in spans if span.permits is not None}
@@ -127,42 +126,29 @@ def solve(network: Network) -> Solution:
     return Solution(rate_per_ms * 1e3, network.customers / rate_per_ms, used)
 
 
-def _that_take_time(spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Without the innermost spans in which nothing does."""
-    for place, span in enumerate(spans):
-        if span.delay_ms > 0 or any(station.demand_ms > 0 for station in span.stations):
-            return spans[place:]
-    raise ValueError("nothing in the network takes time")
-
-
-def _doubled(network: Network) -> Iterator[tuple[str, Network]]:
-    """With each thing that there is a number of doubled; and with all permits doubled, since equal limits hide each other."""
-    yield CUSTOMERS, replace(network, customers=min(2 * network.customers, MOST_CUSTOMERS))
-
-    def changed(span: Span, to: Span) -> Network:
-        return replace(network, spans=tuple(to if own is span else own for own in network.spans))
-
+def _with_more(network: Network, names: Collection[str]) -> Network:
+    """With twice the permits of these spans, and twice the servers of these stations."""
+    spans = []
     for span in network.spans:
-        if span.permits is not None:
-            yield span.name, changed(span, replace(span, permits=2 * span.permits))
-        for station in span.stations:
-            more = tuple(
-                replace(own, servers=2 * own.servers) if own is station else own for own in span.stations
-            )
-            yield station.name, changed(span, replace(span, stations=more))
-    limited = [span.name for span in network.spans if span.permits is not None]
-    if len(limited) > 1:
-        more_spans = (
-            span if span.permits is None else replace(span, permits=2 * span.permits)
-            for span in network.spans
-        )
-        yield "+".join(limited), replace(network, spans=tuple(more_spans))
+        more = tuple(replace(s, servers=2 * s.servers) if s.name in names else s for s in span.stations)
+        permits = 2 * span.permits if span.permits is not None and span.name in names else span.permits
+        spans.append(replace(span, permits=permits, stations=more))
+    return replace(network, spans=tuple(spans))
 
 
 def gains(network: Network) -> dict[str, float]:
-    """What there is more of -> by how much that raises the throughput when it is doubled; the largest gain first."""
+    """What there is more of -> by how much that raises the throughput when it is doubled; the largest gain first. All permits
+    are doubled together as well, since equal limits hide each other."""
+    more = {CUSTOMERS: replace(network, customers=min(2 * network.customers, MOST_CUSTOMERS))}
+    limited = [span.name for span in network.spans if span.permits is not None]
+    for span in network.spans:
+        stations = [station.name for station in span.stations]
+        each = [span.name, *stations] if span.name in limited else stations
+        more |= {name: _with_more(network, [name]) for name in each}
+    if len(limited) > 1:
+        more["+".join(limited)] = _with_more(network, limited)
     now = solve(network).throughput_rps
-    found = {name: solve(other).throughput_rps / now for name, other in _doubled(network)}
+    found = {name: solve(other).throughput_rps / now for name, other in more.items()}
     return dict(sorted(found.items(), key=lambda gain: -gain[1]))
 
 

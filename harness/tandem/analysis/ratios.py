@@ -187,8 +187,12 @@ def compare_many(
     if n - look.left_out < 2:
         unknown = dict.fromkeys(Ratio.model_fields.keys() - {"ratio", "n"})
         return [Ratio(ratio=math.exp(one.mean()) if n else None, n=n, **unknown) for one in values]
-    means, sds = values.mean(axis=-1), values[..., look.left_out :].std(axis=-1, ddof=1)
-    tested = _scattering_as_later(values, look.left_out)
+    later, tested = values[..., look.left_out :], values
+    means, sds = values.mean(axis=-1), later.std(axis=-1, ddof=1)
+    if look.left_out:
+        # Their t test is that of the mean of all with the scatter of those behind the first ones.
+        from_mean = later - later.mean(axis=-1, keepdims=True)
+        tested = means[..., None] + from_mean * math.sqrt(later.shape[-1] / n)
     low, high = interval(tested, 1 - look.level(ALPHA))
     with np.errstate(over="ignore"):
         ratios, low, high = np.exp(means), np.exp(low - widened_ln), np.exp(high + widened_ln)
@@ -217,17 +221,6 @@ def compare_many(
     ]
 
 
-def _scattering_as_later(values: Floats, left_out: int) -> Floats:
-    """Values whose t test, along the last axis, is that of the mean of all with the scatter of those behind the first ones."""
-    later = values[..., left_out:]
-    from_mean = later - later.mean(axis=-1, keepdims=True)
-    return np.asarray(
-        values.mean(axis=-1, keepdims=True) + from_mean * math.sqrt(later.shape[-1] / values.shape[-1])
-        if left_out
-        else values
-    )
-
-
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's (1979) adjusted p values, in the order given. None (not tested) stays None and does not count."""
     tested = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
@@ -241,13 +234,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     """Benjamini and Hochberg's (1995) adjusted p values, in the order given. None stays None and does not count."""
-    known = [(place, p) for place, p in enumerate(p_values) if p is not None]
-    adjusted: list[float | None] = [None] * len(p_values)
-    if known:
-        found = scipy.stats.false_discovery_control([p for _, p in known])
-        for (place, _), p in zip(known, found, strict=True):
-            adjusted[place] = float(p)
-    return adjusted
+    known = [p for p in p_values if p is not None]
+    adjusted = iter(scipy.stats.false_discovery_control(known).tolist() if known else ())
+    return [None if p is None else next(adjusted) for p in p_values]
 
 
 class Decision(NamedTuple):
@@ -285,8 +274,7 @@ def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: PlannedLook 
         within = p_equivalent < ALPHA
         word: Word = "equivalent" if within else "inconclusive"
         if p_different < ALPHA and ratio.n >= BLOCKS_LEAST:
-            more, less = words(direction)
-            word = more if ratio.ratio > 1 else less
+            word = WORDS[direction][0 if ratio.ratio > 1 else 1]
         found.append(Decision(word, p_different, within))
     return found
 
@@ -301,13 +289,9 @@ def verdict(ratio: Ratio, better: Better = "higher") -> Word:
     return verdicts([ratio], better)[0]
 
 
-_WORDS: dict[Better, tuple[Word, Word]] = {
+WORDS: dict[Better, tuple[Word, Word]] = {
     "higher": ("faster", "slower"),
     "lower": ("dearer", "cheaper"),
     "quicker": ("slower", "faster"),
 }
-
-
-def words(better: Better) -> tuple[Word, Word]:
-    """The words for a ratio above and below 1."""
-    return _WORDS[better]
+"""For a ratio above 1, and below."""

@@ -6,7 +6,7 @@ first statement to its last, so what the application computes for it is inside a
 """
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import Field
@@ -98,13 +98,9 @@ def parallel(language: str, model: str, settings: Mapping[str, str]) -> int | No
     return int(told or 1)
 
 
-def _answered(window: Window) -> int:
-    return window.requests + window.probes
-
-
 def round_trips(window: Window) -> float:
     """Of one request, counted: PgBouncer's queries, else the database's statements."""
-    answered = _answered(window)
+    answered = window.requests + window.probes
     if not answered:
         return 0.0
     if window.pooler is not None and window.statements:
@@ -144,42 +140,24 @@ def calibrated(windows: Sequence[Window]) -> Calibrated | None:
     )
 
 
-def _stations(found: Calibrated, setup: Setup, innermost: Callable[[str], int]) -> list[list[Station]]:
-    """By span: each CPU set as one station, in the innermost span of its roles, named after its largest user."""
-    spans: list[list[Station]] = [[], [], [], []]
+def network(found: Calibrated, setup: Setup) -> Network:
+    """The database connection within the thread within what HAProxy admits within the client's connection. Each CPU set is
+    one station, in the innermost span of its roles, named after its largest user."""
+    asks = found.round_trips > 0
+    inside, outside = list[Station](), list[Station]()
     for cpuset, cores in found.cores.items():
         roles = [r for r, own in found.cpusets.items() if own == cpuset and found.demands_us.get(r, 0.0) > 0]
-        if not roles:
-            continue
-        alone = roles == ["app"] and setup.parallel is not None
-        largest = max(roles, key=lambda role: found.demands_us[role])
-        spans[min(map(innermost, roles))].append(
-            Station(
-                largest,
-                sum(found.demands_us[role] for role in roles) / 1e3,
-                min(cores, setup.parallel or cores) if alone else cores,
-            )
-        )
-    return spans
-
-
-def network(found: Calibrated, setup: Setup) -> Network:
-    """The database connection within the thread within what HAProxy admits within the client's connection."""
-    asks = found.round_trips > 0
-
-    def innermost(role: str) -> int:
-        if role in BEHIND_POOL or role == "app":
-            return 0 if asks else 1
-        return 3
-
-    pool, threads, admitted, outside = map(tuple, _stations(found, setup, innermost))
+        if roles:
+            demand_ms = sum(found.demands_us[role] for role in roles) / 1e3
+            usable = min(cores, setup.parallel or cores) if roles == ["app"] else cores
+            station = Station(max(roles, key=lambda role: found.demands_us[role]), demand_ms, usable)
+            (outside if {"app", *BEHIND_POOL}.isdisjoint(roles) else inside).append(station)
+    pool = Span("pool", setup.pool, tuple(inside), found.round_trips * setup.distance_ms)
     spans = (
-        Span(
-            "pool", setup.pool if asks else None, pool, found.round_trips * setup.distance_ms if asks else 0.0
-        ),
-        Span("threads", setup.threads, threads, setup.wait_ms),
-        Span("admitted", setup.admitted, admitted),
-        Span("client", None, outside),
+        pool if asks else Span("pool", None),
+        Span("threads", setup.threads, () if asks else tuple(inside), setup.wait_ms),
+        Span("admitted", setup.admitted),
+        Span("client", None, tuple(outside)),
     )
     return Network(setup.connections, spans)
 

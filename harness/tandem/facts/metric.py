@@ -24,7 +24,7 @@ class Metric:
 
     @property
     def kind(self) -> Better:
-        """Which words a ratio of it gets (tandem.analysis.ratios.words)."""
+        """Which words a ratio of it gets (tandem.analysis.ratios.WORDS)."""
         return "higher" if self.better == "more" else "quicker" if self.unit in ("ms", "s") else "lower"
 
     def text(self, value: float) -> str:

@@ -6,7 +6,7 @@ from statistics import NormalDist
 from typing import Literal
 
 from tandem.analysis import change
-from tandem.analysis.ratios import t_interval
+from tandem.analysis.ratios import Floats, t_interval
 from tandem.history.night import AlarmAnswer, Line, Night, Point, Program, SeriesKey
 
 Said = Literal["learning", "steady", "alarm", "machine"]
@@ -29,7 +29,7 @@ class NightlySeries:
     programs: list[Program | None] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
 
-    def scaled(self, first: int = 0) -> change.Floats:
+    def scaled(self, first: int = 0) -> Floats:
         """Distances from the level, each night weighed by its blocks. first: the night from which the series is judged."""
         own = self.points[first:]
         return change.scaled(self.values[first:], [one.blocks for one in own], [one.sd for one in own])

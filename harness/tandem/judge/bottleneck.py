@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from tandem.judge.generators import BUSY, busy
-from tandem.judge.judge import host_findings, utilisation_evidence
+from tandem.judge.judge import host_findings
 from tandem.record.window import Resource, Role, Window
 
-GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = BUSY, 0.80, 0.80, 0.80, 0.80
-FAULTS_BUSY = 0.80
 SET_BUSY = 0.90
 """A CPU set that several roles share is exhausted from here on, or where one of them by itself is above its own limit."""
 THREAD_BUSY = 0.90
@@ -29,13 +27,14 @@ DISTANCE_BUSY = 0.80
 """Share of the time of the connections that can be in use that is spent on the way to the database and back."""
 
 LIMITS = {
-    "loadgen": ("generator", GENERATOR_BUSY),
-    "proxy": ("proxy", PROXY_BUSY),
-    "pgbouncer": ("pooler", POOLER_BUSY),
-    "faults": ("faults", FAULTS_BUSY),
-    "db": ("database", DATABASE_BUSY),
-    "app": ("app-cpu", APP_BUSY),
+    "loadgen": ("generator", BUSY),
+    "proxy": ("proxy", 0.80),
+    "pgbouncer": ("pooler", 0.80),
+    "faults": ("faults", 0.80),
+    "db": ("database", 0.80),
+    "app": ("app-cpu", 0.80),
 }
+"""Role -> its tag, and the share of its CPUs from which on they are exhausted."""
 OWN = frozenset({"app-cpu", "app-thread", "pool-wait", "thread-pool", "distance", "latency-bound"})
 """Limits inside the application, or in its waiting: only these make a rate a property of the implementation."""
 
@@ -56,16 +55,13 @@ class Concurrency:
     @property
     def inside(self) -> int | None:
         """Requests that are handled at once."""
-        return _least(self.db_pool_usable, self.handler_threads)
+        both = self.db_pool_usable, self.handler_threads
+        return min((number for number in both if number is not None), default=None)
 
     @property
     def in_use(self) -> int | None:
         """Database connections that can be in use at once: no more than threads that ask."""
         return None if self.db_pool_usable is None else self.inside
-
-
-def _least(*numbers: int | None) -> int | None:
-    return min((number for number in numbers if number is not None), default=None)
 
 
 def tags(bottleneck: str) -> list[str]:
@@ -95,35 +91,24 @@ def working(window: Window) -> list[Resource]:
     sets: dict[str, dict[str, Role]] = {}
     for name, role in window.roles.items():
         sets.setdefault(role.cpuset or "all", {})[name] = role
-    found = [_cpus(cpuset, roles) for cpuset, roles in sets.items()]
+    found = []
+    for cpuset, roles in sets.items():
+        parts = {name: _share(role) for name, role in sorted(roles.items(), key=lambda one: -_share(one[1]))}
+        largest, share = next(iter(parts.items()))
+        tag, limit = LIMITS[largest]
+        limit = limit if len(parts) == 1 or share > limit else SET_BUSY
+        used = sum(parts.values())
+        found.append(Resource(name=cpus(cpuset), tag=tag, utilisation=used, limit=limit, parts=parts))
     app = window.roles.get("app")
     if app is not None and app.busiest_thread_cores is not None and app.cores_available > 1:
-        thread = Resource(
-            name="one thread of the application",
-            tag="app-thread",
-            utilisation=app.busiest_thread_cores,
-            limit=THREAD_BUSY,
-        )
-        found.append(thread)
+        used, name = app.busiest_thread_cores, "one thread of the application"
+        found.append(Resource(name=name, tag="app-thread", utilisation=used, limit=THREAD_BUSY))
     found += [
-        Resource(name=f"generator {number}", tag="generator", utilisation=busy(one), limit=GENERATOR_BUSY)
+        Resource(name=f"generator {number}", tag="generator", utilisation=busy(one), limit=BUSY)
         for number, one in enumerate(window.generators, start=1)
-        if busy(one) > GENERATOR_BUSY
+        if busy(one) > BUSY
     ]
     return sorted(found, key=lambda resource: -resource.utilisation)
-
-
-def _cpus(cpuset: str, roles: dict[str, Role]) -> Resource:
-    parts = {name: _share(role) for name, role in sorted(roles.items(), key=lambda one: -_share(one[1]))}
-    largest, share = next(iter(parts.items()))
-    tag, limit = LIMITS[largest]
-    return Resource(
-        name=cpus(cpuset),
-        tag=tag,
-        utilisation=sum(parts.values()),
-        limit=limit if len(parts) == 1 or share > limit else SET_BUSY,
-        parts=parts,
-    )
 
 
 def distance(window: Window, at_once: Concurrency) -> Resource | None:
@@ -169,18 +154,24 @@ def bottleneck(window: Window, at_once: Concurrency) -> tuple[str, list[str]]:
         if len(one.parts) > 1
     ]
     evidence += _app_pool(window)
-    evidence += utilisation_evidence(window)
+    if window.utilisation_bound_rps is not None and window.utilisation_bound_by is not None:
+        bound = f"{window.utilisation_bound_by} would be exhausted at {window.utilisation_bound_rps:,.0f}/s"
+        evidence.append(f"at this cost per request the CPUs of {bound}")
 
     if exhausted := nearest(ranked):
         return "+".join(dict.fromkeys(one.tag for one in exhausted)), [*evidence, *_why(exhausted)]
     inside, admitted = at_once.inside, at_once.admitted
     spare = admitted is not None and inside is not None and inside < admitted
-    if not spare and (queued := _proxy_queue(window)):
-        return "proxy", [*evidence, queued]
+    queue = window.proxy.queue_mean if window.proxy else None
+    if not spare and queue is not None and queue > PROXY_QUEUE_SHARE * window.connections:
+        told = f"on average, {queue:.0f} of {window.connections} requests wait in HAProxy's queue"
+        return "proxy", [*evidence, told]
     if window.load == "open":
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
-    if locked := _lock_wait(window, at_once.in_use):
-        return "database", [*evidence, locked]
+    in_use, locked = min(at_once.in_use or 0, window.connections), window.lock_waits_mean
+    if locked is not None and locked > LOCK_WAIT_SHARE * in_use:
+        told = f"on average, {locked:.0f} of {in_use} database connections wait for a lock"
+        return "database", [*evidence, told]
     others = [one.text for one in host_findings(window) if one.code in ("steal", "foreign-cpu")]
     if others and _could_be_exhausted(window, ranked):
         return "unknown", [*evidence, f"the stack did not exhaust its CPUs, but {others[0]}"]
@@ -244,23 +235,6 @@ def resources(window: Window, at_once: Concurrency) -> list[Resource]:
             held.append(Resource(name=name, tag=tag, utilisation=used, limit=1.0))
     found = [*working(window), *(one for one in held if one is not None)]
     return sorted(found, key=lambda one: -one.utilisation)
-
-
-def _proxy_queue(window: Window) -> str | None:
-    """Why requests wait in HAProxy, if they do."""
-    queue = window.proxy.queue_mean if window.proxy else None
-    if queue is None or queue <= PROXY_QUEUE_SHARE * window.connections:
-        return None
-    return f"on average, {queue:.0f} of {window.connections} requests wait in HAProxy's queue"
-
-
-def _lock_wait(window: Window, usable: int | None) -> str | None:
-    """Why statements wait in the database, if it is for each other's locks."""
-    waiting = window.lock_waits_mean
-    in_use = min(usable or 0, window.connections)
-    if waiting is None or waiting <= LOCK_WAIT_SHARE * in_use:
-        return None
-    return f"on average, {waiting:.0f} of {in_use} database connections wait for a lock"
 
 
 def _inside_ms(window: Window) -> float | None:

@@ -140,9 +140,8 @@ def rows_remembered(cost: CostRatio) -> list[Finding]:
     text = f"an answer takes {cost.ratio:.2f} times the CPU time once the rows that it shows keep changing"
     if cost.remembers:
         return [Finding.of("rows-remembered", "invalid", f"{text}, at least {cost.low:.2f}")]
-    return [
-        Finding.of("not-challenged", "warning", f"{text}, but {cost.loads} loads scatter too much to tell")
-    ]
+    text = f"{text}, but {cost.loads} loads scatter too much to tell"
+    return [Finding.of("not-challenged", "warning", text)]
 
 
 def unseen(stale: Sequence[str], compared: int) -> list[Finding]:

@@ -1,8 +1,7 @@
 """Gates on what the host did besides steal and foreign CPU: hiccups, clocks, swapping, dropped connections, its speed; and
 which of all of them cannot judge a host. Pure."""
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -37,35 +36,27 @@ def hiccup(oversleep: Oversleep | None, low_s: float, high_s: float) -> Hiccup |
     )
 
 
-def _hiccups(found: Hiccup | None) -> list[Finding]:
-    """A meter without real-time priority waits in the load's own queue: its figures judge nothing."""
-    if found is None or not found.realtime:
-        return []
-    if found.max_ms > HICCUP_MAX_VOID_MS:
-        text = f"the machine stalled for {found.max_ms:.0f} ms (limit {HICCUP_MAX_VOID_MS:.0f} ms)"
-        return [Finding.of("hiccup", "void", text)]
-    if found.p999_ms is not None and found.p999_ms > HICCUP_P999_WARN_MS:
-        text = f"one sleep in a thousand lasted {found.p999_ms:.1f} ms too long (aim {HICCUP_P999_WARN_MS:.0f} ms)"
-        return [Finding.of("hiccup", "warning", text)]
-    return []
-
-
-def disturbances(host: HostActivity) -> list[Finding]:
-    """Findings about what disturbed a window. A figure that was not measured is not judged."""
-    found = _hiccups(host.hiccup)
+def disturbances(host: HostActivity) -> Iterator[Finding]:
+    """Findings about what disturbed a window. A figure that was not measured is not judged. A meter without real-time priority
+    waits in the load's own queue: its figures judge nothing."""
+    meter = host.hiccup if host.hiccup and host.hiccup.realtime else None
+    if meter and meter.max_ms > HICCUP_MAX_VOID_MS:
+        text = f"the machine stalled for {meter.max_ms:.0f} ms (limit {HICCUP_MAX_VOID_MS:.0f} ms)"
+        yield Finding.of("hiccup", "void", text)
+    elif meter and meter.p999_ms is not None and meter.p999_ms > HICCUP_P999_WARN_MS:
+        text = f"one sleep in a thousand lasted {meter.p999_ms:.1f} ms too long (aim {HICCUP_P999_WARN_MS:.0f} ms)"
+        yield Finding.of("hiccup", "warning", text)
     if host.clock_changed:
-        found.append(Finding.of("clock", "void", "the kernel changed its clock source"))
+        yield Finding.of("clock", "void", "the kernel changed its clock source")
     elif host.clock_drift_ms is not None and abs(host.clock_drift_ms) > CLOCK_DRIFT_VOID_MS:
         text = f"the wall clock moved by {host.clock_drift_ms:+.0f} ms relative to the monotonic clock (limit {CLOCK_DRIFT_VOID_MS:.0f} ms)"
-        found.append(Finding.of("clock", "void", text))
+        yield Finding.of("clock", "void", text)
     if host.swapped_pages is not None and host.swapped_pages > SWAPPED_WARN:
-        severity: Literal["void", "warning"] = "void" if host.swapped_pages > SWAPPED_VOID else "warning"
         text = f"the host swapped {host.swapped_pages} pages (limit {SWAPPED_VOID})"
-        found.append(Finding.of("swap", severity, text))
+        yield Finding.of("swap", "void" if host.swapped_pages > SWAPPED_VOID else "warning", text)
     if host.listen_overflows:
         text = f"the kernel dropped {host.listen_overflows} connections because the application's listen queue was full"
-        found.append(Finding.of("listen-overflow", "warning", text))
-    return found
+        yield Finding.of("listen-overflow", "warning", text)
 
 
 # ---- which gates cannot judge ----

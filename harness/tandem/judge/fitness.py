@@ -1,6 +1,7 @@
 """What this machine, or a lab of several, is fit for: from what doctor read of hosts and of the network between them. Pure."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from tandem.catalog.labs import Lab, LabHost, Role
@@ -16,6 +17,8 @@ ROUND_TRIP_LONG_MS = 1.0
 NARROW_BPS = 0.9e9
 """The part of 1 Gbit/s that TCP leaves."""
 ANSWER_BYTES = 10_000
+PATH: tuple[Role, ...] = ("loadgen", "proxy", "app", "pgbouncer", "db")
+"""Of a request with a query: each asks the next."""
 
 State = Literal["good", "limited", "bad"]
 
@@ -148,9 +151,8 @@ def of_link(link: Link) -> list[Check]:
     answers = f"carries {least_bps / 8 / ANSWER_BYTES:,.0f} answers of {ANSWER_BYTES // 1000} kB a second"
     width = Check("bandwidth", "good", bits(least_bps), answers, about)
     if least_bps < NARROW_BPS:
-        width = replace(
-            width, state="limited", means=f"{answers}: it may be the limit before an application is"
-        )
+        means = f"{answers}: it may be the limit before an application is"
+        width = replace(width, state="limited", means=means)
     return [trip, width]
 
 
@@ -170,19 +172,11 @@ def checks(machines: list[Machine], links: list[Link]) -> list[Check]:
 def _between(lab: Lab, links: list[Link], asking: Role, asked: Role) -> float | None:
     """Median round trip of two roles in ms, the longest where a role is on several hosts: 0 on one host. None: not
     measured."""
-    longest = 0.0
-    for one in lab.hosts_of(asking):
-        other = lab.host_of(asked)
-        if one is not other:
-            trips = [
-                link.network.round_trip_ms
-                for link in links
-                if link.network and {link.one, link.other} == {one.name, other.name}
-            ]
-            if not trips:
-                return None
-            longest = max(longest, trips[0])
-    return longest
+    trips = {frozenset((link.one, link.other)): link.network.round_trip_ms for link in links if link.network}
+    other = lab.host_of(asked)
+    found = [trips.get(frozenset((one.name, other.name))) for one in lab.hosts_of(asking) if one is not other]
+    known = [trip for trip in found if trip is not None]
+    return max(known, default=0.0) if len(known) == len(found) else None
 
 
 def fit(lab: Lab, found: list[Check], links: list[Link]) -> list[str]:
@@ -194,14 +188,9 @@ def fit(lab: Lab, found: list[Check], links: list[Link]) -> list[str]:
         out = [
             f"fit for smoke and quick; on {', '.join(sharing)} roles share CPUs, so absolute figures also depend on the hosts"
         ]
-    way: list[tuple[Role, Role]] = [
-        ("loadgen", "proxy"),
-        ("proxy", "app"),
-        ("app", "pgbouncer"),
-        ("pgbouncer", "db"),
-    ]
-    trips = [trip for pair in way if (trip := _between(lab, links, *pair)) is not None]
-    if len(trips) == len(way) and sum(trips) > 0:
+    ways = [_between(lab, links, asking, asked) for asking, asked in pairwise(PATH)]
+    trips = [trip for trip in ways if trip is not None]
+    if len(trips) == len(ways) and sum(trips) > 0:
         out.append(
             f"{sum(trips):.2f} ms of a response with one query are round trips between hosts (topology full)"
         )

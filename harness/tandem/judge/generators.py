@@ -4,7 +4,7 @@ What one of them does not send cannot be had from the others: the load was anoth
 a smaller one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tandem.load.generator import Report
 from tandem.load.rows import Rows, open_loop, times
@@ -54,60 +54,45 @@ def name(window: Window, one: GeneratorShare) -> str:
     return f"generator {window.generators.index(one) + 1} of {len(window.generators)} ({one.role})"
 
 
-def gates(window: Window) -> list[Finding]:
+def gates(window: Window) -> Iterator[Finding]:
     """Did each generator make its share? Lateness is judged beside (tandem.judge.judge)."""
-    return [
-        finding
-        for one in window.generators
-        for finding in (*_there(window, one), *_sent(window, one), *_cpu(window, one))
-    ]
+    for one in window.generators:
+        who, used = name(window, one), busy(one)
+        if one.problem is not None:
+            yield Finding.of("generator-lost", "void", f"{who} left no rows: {one.problem}")
+        elif one.late_ms is not None and abs(one.late_ms) > APART_VOID_MS:
+            text = (
+                f"{who} started {one.late_ms:.0f} ms after its scheduled time (limit {APART_VOID_MS:.0f} ms)"
+            )
+            yield Finding.of("generators-apart", "void", text)
+        if what := _short(window, one):
+            yield Finding.of("generator-short", "void", f"{who} {what}")
+        if used > BUSY:
+            text = f"{who} used {used:.0%} of its CPUs (limit {BUSY:.0%})"
+            yield Finding.of("generator-busy", "warning", text)
 
 
-def _there(window: Window, one: GeneratorShare) -> list[Finding]:
-    if one.problem is not None:
-        text = f"{name(window, one)} left no rows: {one.problem}"
-        return [Finding.of("generator-lost", "void", text)]
-    if one.late_ms is not None and abs(one.late_ms) > APART_VOID_MS:
-        text = f"{name(window, one)} started {one.late_ms:.0f} ms after its scheduled time (limit {APART_VOID_MS:.0f} ms)"
-        return [Finding.of("generators-apart", "void", text)]
-    return []
-
-
-def _sent(window: Window, one: GeneratorShare) -> list[Finding]:
+def _short(window: Window, one: GeneratorShare) -> str | None:
     """Compare a generator with the best of the others: how much a server takes is no generator's own doing."""
     others = [other for other in window.generators if other is not one and other.problem is None]
     if one.problem is not None or not others:
-        return []
+        return None
     if window.load == "open":
-        missing, best = _missing(one), min(_missing(other) for other in others)
-        if missing <= SHORT or missing <= 2 * best:
-            return []
-        what = f"sent {1 - missing:.1%} of its {one.scheduled} requests, another generator {1 - best:.1%}"
-    else:
-        rate, best = _each(one), max(_each(other) for other in others)
-        expected = best * one.connections
-        if not expected or one.requests >= (1 - SLOW) * expected - SLOW_ERRORS * expected**0.5:
-            return []
-        what = f"got {rate:,.0f} answers per connection, another generator {best:,.0f}"
-    return [Finding.of("generator-short", "void", f"{name(window, one)} {what}")]
+        missing, best = _missing(one), min(map(_missing, others))
+        if missing <= max(SHORT, 2 * best):
+            return None
+        return f"sent {1 - missing:.1%} of its {one.scheduled} requests, another generator {1 - best:.1%}"
+    best = max(other.requests / other.connections for other in others)
+    expected = best * one.connections
+    if not expected or one.requests >= (1 - SLOW) * expected - SLOW_ERRORS * expected**0.5:
+        return None
+    rate = one.requests / one.connections
+    return f"got {rate:,.0f} answers per connection, another generator {best:,.0f}"
 
 
 def _missing(one: GeneratorShare) -> float:
     """Share of its schedule that was not sent."""
     return max(0.0, 1 - (one.requests + one.errors) / one.scheduled) if one.scheduled else 0.0
-
-
-def _each(one: GeneratorShare) -> float:
-    """Answers for each connection."""
-    return one.requests / one.connections
-
-
-def _cpu(window: Window, one: GeneratorShare) -> list[Finding]:
-    used = busy(one)
-    if used <= BUSY:
-        return []
-    text = f"{name(window, one)} used {used:.0%} of its CPUs (limit {BUSY:.0%})"
-    return [Finding.of("generator-busy", "warning", text)]
 
 
 def busy(one: GeneratorShare) -> float:

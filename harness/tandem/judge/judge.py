@@ -11,7 +11,7 @@ from tandem.catalog.scenario import EARLY_MS
 from tandem.judge import generators
 from tandem.judge.disturbance import disturbances, slowed
 from tandem.load.rows import WRONG_LENGTH
-from tandem.record.window import Finding, ImpliedRows, Role, Severity, Statement, Times, Verdict, Window
+from tandem.record.window import Finding, ImpliedRows, Role, Statement, Verdict, Window
 
 WORK_TOLERANCE = 0.0005
 """HAProxy, the database and the generator must agree on the number of requests to this share, and to those that failed.
@@ -115,7 +115,8 @@ def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
     if window.probes == 0:
         yield Finding.of("not-probed", "invalid", "not one whole body was compared during the window")
     bad = sum(window.failed.values())
-    allowed = min(window.failed.get(OVERLOADED, 0), expected.refused_most * (window.good + bad))
+    requests = window.good + bad
+    allowed = min(window.failed.get(OVERLOADED, 0), expected.refused_most * requests)
     if allowed:
         text = f"{refused_share(window):.2%} of the requests were refused (503); at this load {expected.refused_most:.0%} is allowed"
         yield Finding.of("refused", "warning", text)
@@ -124,11 +125,9 @@ def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
         yield Finding.of("wrong-length", "invalid", text)
     if bad - allowed > (wrong or 0):
         reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
-        severity: Severity = (
-            "invalid" if bad - allowed > FAILED_MOST * (window.good + bad) + FAILED_SLACK else "warning"
-        )
-        share = bad / (window.good + bad)
-        yield Finding.of("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}")
+        severe = bad - allowed > FAILED_MOST * requests + FAILED_SLACK
+        text = f"{bad / requests:.2%} of the requests failed: {reasons}"
+        yield Finding.of("wrong-answers", "invalid" if severe else "warning", text)
     if window.probe_failures:
         text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
         yield Finding.of("wrong-body", "invalid", text)
@@ -203,10 +202,8 @@ class AnsweredRequests:
             return [cls(expected, window.good + probes, sum(window.failed.values()), window.implied_rows)]
         first, *others = window.classes
         own = cls(expected, first.good + probes, first.failed + unanswered, window.implied_rows)
-        return [
-            own,
-            *(cls(of, one.good, one.failed) for of, one in zip(expected.beside, others, strict=True)),
-        ]
+        beside = zip(expected.beside, others, strict=True)
+        return [own, *(cls(of, one.good, one.failed) for of, one in beside)]
 
 
 def statements(
@@ -264,17 +261,13 @@ def _time(window: Window, expected: Expectation) -> Iterator[Finding]:
     classes = [(one.answer_ms_min, one.service_time_ms.p50) for one in window.classes]
     times = classes or [(window.answer_ms_min, window.service_time_ms.p50)]
     for of, (quickest, half) in zip((expected, *expected.beside), times, strict=False):
-        yield from _early(of, quickest, half)
-
-
-def _early(expected: Expectation, quickest: float | None, half: float | None) -> Iterator[Finding]:
-    least, text = expected.least_ms, ""
-    if quickest is not None and quickest < least - EARLY_MS:
-        text = f"an answer came after {quickest:.1f} ms, but the request takes at least {least} ms"
-    elif expected.statements and half is not None and half < least:
-        text = f"half of the answers came within {half:.1f} ms, but their round trips to the database take at least {least} ms"
-    if text:
-        yield Finding.of("too-early", "invalid", text)
+        least, text = of.least_ms, ""
+        if quickest is not None and quickest < least - EARLY_MS:
+            text = f"an answer came after {quickest:.1f} ms, but the request takes at least {least} ms"
+        elif of.statements and half is not None and half < least:
+            text = f"half of the answers came within {half:.1f} ms, but their round trips to the database take at least {least} ms"
+        if text:
+            yield Finding.of("too-early", "invalid", text)
 
 
 def _load(window: Window, expected: Expectation) -> Iterator[Finding]:
@@ -303,24 +296,17 @@ def _load(window: Window, expected: Expectation) -> Iterator[Finding]:
         return
     each = {generators.name(window, one): one.lateness_ms for one in window.generators}
     for name, lateness_ms in (each or {"the generator": window.lateness_ms}).items():
-        yield from _lateness(name, lateness_ms, scheduled=window.arrivals is not None)
+        worst, p99 = (lateness_ms.max or 0.0, lateness_ms.p99) if lateness_ms else (0.0, None)
+        if worst > LATENESS_GAP_VOID_MS:
+            text = f"{name} was {worst:.0f} ms late at worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
+            yield Finding.of("generator-stalled", "void", text)
+        elif p99 is not None and p99 > LATENESS_P99_WARN_MS:
+            text = f"{name} was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times include it"
+            # Where the instants are drawn, a late generator makes another process of them.
+            yield Finding.of("generator-late", "void" if window.arrivals else "warning", text)
     if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
         text = f"only {window.good} of {window.scheduled} scheduled requests were answered correctly ({window.good / window.scheduled:.1%})"
         yield Finding.of("incomplete", "invalid", text)
-
-
-def _lateness(name: str, lateness_ms: Times | None, scheduled: bool) -> list[Finding]:
-    """scheduled: the instants are drawn, so that a late generator makes another process of them."""
-    if lateness_ms is None:
-        return []
-    worst, p99 = lateness_ms.max or 0.0, lateness_ms.p99
-    if worst > LATENESS_GAP_VOID_MS:
-        text = f"{name} was {worst:.0f} ms late at worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
-        return [Finding.of("generator-stalled", "void", text)]
-    if p99 is not None and p99 > LATENESS_P99_WARN_MS:
-        text = f"{name} was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times include it"
-        return [Finding.of("generator-late", "void" if scheduled else "warning", text)]
-    return []
 
 
 def _round_trip(window: Window, expected: Expectation) -> Iterator[Finding]:
@@ -335,20 +321,13 @@ def _round_trip(window: Window, expected: Expectation) -> Iterator[Finding]:
 
 def host_findings(window: Window) -> list[Finding]:
     """Was the host quiet?"""
-    found = []
-    host = window.host
-    for code, what, share, warn, void in (
-        ("steal", "the hypervisor took", host.steal_share, STEAL_WARN, STEAL_VOID),
-        (
-            "foreign-cpu",
-            "processes that do not belong here took",
-            host.foreign_cpu_share,
-            FOREIGN_WARN,
-            FOREIGN_VOID,
-        ),
+    found, host, others = list[Finding](), window.host, "processes that do not belong here"
+    for code, who, share, warn, void in (
+        ("steal", "the hypervisor", host.steal_share, STEAL_WARN, STEAL_VOID),
+        ("foreign-cpu", others, host.foreign_cpu_share, FOREIGN_WARN, FOREIGN_VOID),
     ):
         if share is not None and share > warn:
-            text = f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})"
+            text = f"{who} took {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})"
             found.append(Finding.of(code, "void" if share > void else "warning", text))
     if host.harness_cpu_cores is not None and host.harness_cpu_cores > HARNESS_CORES_WARN:
         text = f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})"
@@ -356,9 +335,8 @@ def host_findings(window: Window) -> list[Finding]:
     found += disturbances(host)
     for name, role in window.roles.items():
         if role.throttled_s > 0:
-            found.append(
-                Finding.of("throttled", "void", f"{name} was throttled for {role.throttled_s:.2f} s")
-            )
+            text = f"{name} was throttled for {role.throttled_s:.2f} s"
+            found.append(Finding.of("throttled", "void", text))
     return found
 
 
@@ -391,7 +369,7 @@ OF_LOAD: tuple[Gate, ...] = (_time, _load, _round_trip)
 
 def gates(window: Window, expected: Expectation) -> list[Finding]:
     """Everything that the checks notice about a window, gravest kind first."""
-    host, shares = host_findings(window), generators.gates(window)
+    host, shares = host_findings(window), [*generators.gates(window)]
     work = (*(OF_ANSWERS if window.requests else [_no_answers]), *OF_LOAD)
     found = [*(finding for gate in work for finding in gate(window, expected)), *accounting(window)]
     if any(finding.code == "incomplete" for finding in found) and (why := slowed(window)):
@@ -409,9 +387,7 @@ def gates(window: Window, expected: Expectation) -> list[Finding]:
 def verdict(findings: list[Finding]) -> Verdict:
     """`invalid` before `void` before `ok`."""
     severities = {finding.severity for finding in findings}
-    if "invalid" in severities:
-        return Verdict.INVALID
-    return Verdict.VOID if "void" in severities else Verdict.OK
+    return next((one for one in (Verdict.INVALID, Verdict.VOID) if one in severities), Verdict.OK)
 
 
 ROWS_TOLERANCE = 0.001
@@ -441,15 +417,6 @@ def utilisation_bound(throughput_rps: float, roles: dict[str, Role]) -> tuple[fl
             ordered = sorted(names, key=lambda name: -roles[name].cpu_cores)
             bounds.append((throughput_rps * roles[ordered[0]].cores_available / used, "+".join(ordered)))
     return min(bounds, default=None)
-
-
-def utilisation_evidence(window: Window) -> list[str]:
-    """The bound in words, for the bottleneck."""
-    if window.utilisation_bound_rps is None or window.utilisation_bound_by is None:
-        return []
-    return [
-        f"at this cost per request the CPUs of {window.utilisation_bound_by} would be exhausted at {window.utilisation_bound_rps:,.0f}/s"
-    ]
 
 
 def accounting(window: Window) -> Iterator[Finding]:

@@ -144,14 +144,11 @@ class WindowConditions:
         return self.duration_s - self.trim_end_s
 
 
-@dataclass(frozen=True)
 class MeasuredPart:
-    """The rows and the seconds that figures come from."""
+    """The rows and the seconds that figures come from, of what a window left."""
 
     spans: Spans
     measured_s: float
-    good: Mask
-    """Rows that are right answers, of the whole window."""
     steady: Mask
     """Rows that ended in the measured part."""
     timed: Mask
@@ -159,36 +156,37 @@ class MeasuredPart:
     in_flight: float | None
     slices: Ints | None = None
     """The number of each row's slice, where variants took turns."""
+    load: OpenLoop | None = None
+    """The schedule of an open loop; None in a closed one."""
 
-    @classmethod
-    def of(cls, measured: Measured, asked: WindowConditions) -> "MeasuredPart":
-        rows, own = measured.rows, measured.own
-        good = asked.right(rows)
-        if own is not None:
-            slices, spans = own.slice_of(rows), own.spans
-            measured_s = sum(high - low for low, high in spans)
-            timed, in_flight = own.timed(rows, slices), own.in_flight(rows)
-            return cls(spans, measured_s, good, slices >= 0, timed, in_flight, slices)
+    def __init__(self, measured: Measured, asked: WindowConditions) -> None:
+        rows, own, began_s = measured.rows, measured.own, measured.began_s
         trims = asked.duration_s, asked.trim_start_s, asked.trim_end_s
-        steady = rows_.steady(rows, *trims)
-        began_s = measured.began_s
-        return cls(
-            [(began_s + asked.trim_start_s, began_s + asked.duration_s - asked.trim_end_s)],
-            asked.duration_s - asked.trim_start_s - asked.trim_end_s,
-            good,
-            steady,
-            steady,
-            rows_.in_flight(rows, *trims),
-        )
+        self.measured, self.asked, self.rows = measured, asked, rows
+        self.series, self.took_s = measured.counted.series, rows.end_s - rows.start_s
+        self.good = asked.right(rows)
+        """Rows that are right answers, of the whole window."""
+        if own is None:
+            self.spans = [(began_s + asked.trim_start_s, began_s + asked.duration_s - asked.trim_end_s)]
+            self.measured_s = asked.duration_s - asked.trim_start_s - asked.trim_end_s
+            self.steady = self.timed = rows_.steady(rows, *trims)
+            self.in_flight = rows_.in_flight(rows, *trims)
+        else:
+            self.slices, self.spans = own.slice_of(rows), own.spans
+            self.measured_s = sum(high - low for low, high in self.spans)
+            self.steady, self.timed = self.slices >= 0, own.timed(rows, self.slices)
+            self.in_flight = own.in_flight(rows)
+        if asked.rate_rps is not None:
+            self.load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, measured.errors)
 
 
 def window(measured: Measured, asked: WindowConditions) -> Window:
     """The window, not yet judged."""
-    part = MeasuredPart.of(measured, asked)
-    series = measured.counted.series
-    roles = RoleCounters(series, part.spans, asked.cpusets, asked.host_cpus)
-    answers, cost = _answers(measured, asked, part, roles), _cost(measured, asked, part, roles)
-    database = measured.of(StatementCounts)
+    part = MeasuredPart(measured, asked)
+    series, spans = part.series, part.spans
+    roles = RoleCounters(series, spans, asked.cpusets, asked.host_cpus)
+    answers, cost = _answers(part, roles), _cost(part, roles)
+    database, pool = measured.of(StatementCounts), measured.of(PoolUse)
     made = Window.of(
         AskedLoad(
             load=asked.load,
@@ -199,14 +197,20 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
             measured_s=part.measured_s,
         ),
         answers if measured.report.told is None else _of_summary(measured.report.told, answers),
-        _open_loop(measured, asked, part.good),
+        _open_loop(part),
         cost,
-        _path(measured, part.spans),
+        PathCounts(
+            proxy=counters.proxy(series, spans),
+            pooler=counters.pooler(series, spans),
+            lock_waits_mean=counters.lock_waits(series, spans),
+            db_connections_max=measured.counted.db_connections_max,
+            app_pool_wait_ms=pool.wait_ms if pool else None,
+        ),
         ProbedBodies(probes=measured.probed.asked, probe_failures=measured.probed.wrong),
         database.work if database else DatabaseWork(statements={}),
         *(seen for seen in measured.seen if isinstance(seen, Part)),
-        host=counters.host(series, part.spans, measured.of(Disturbances)),
-        slices=_slices(measured, part, cost.app_cpu_us_per_request),
+        host=counters.host(series, spans, measured.of(Disturbances)),
+        slices=_slices(part, cost.app_cpu_us_per_request),
     )
     made.generators = [roles.with_cpu(one) for one in measured.generators]
     return made
@@ -233,22 +237,20 @@ def unloaded(connections: int, seconds: float, during: HostCpu) -> Window:
 # ---- the answers ----
 
 
-def _answers(
-    measured: Measured, asked: WindowConditions, part: MeasuredPart, roles: RoleCounters
-) -> AnswerFigures:
-    rows, probed, good = measured.rows, measured.probed, part.good
+def _answers(part: MeasuredPart, roles: RoleCounters) -> AnswerFigures:
+    measured, asked, rows, good = part.measured, part.asked, part.rows, part.good
+    report, probed, database = measured.report, measured.probed, measured.of(StatementCounts)
     failed = Counter[str]()
     for number, one in enumerate(asked.each_class):
         failed.update(rows_.failures(rows.of_class(number), one.status, one.lengths))
-    failed.update({f"error: {reason}": n for reason, n in measured.report.errorDistribution.items()})
+    failed.update({f"error: {reason}": n for reason, n in report.errorDistribution.items()})
     if probed.refused:
         failed["probe not answered"] = len(probed.refused)
-    took_s, own = rows.end_s - rows.start_s, good & rows.is_of(0)
-    timed_s, right_s = took_s[part.timed & good], took_s[own]
+    own = good & rows.is_of(0)
+    timed_s, right_s = part.took_s[part.timed & good], part.took_s[own]
     counted_s = timed_s if measured.own else right_s
     lengths, numbers = np.unique(rows.length_bytes[own], return_counts=True)
     by_length = dict(zip(lengths.tolist(), numbers.tolist(), strict=True))
-    database = measured.of(StatementCounts)
     closed = asked.load == "closed" and part.in_flight is not None
     whole_seconds = int(np.ceil(asked.trim_start_s)), int(np.floor(asked.measured_until_s))
     return AnswerFigures(
@@ -264,8 +266,8 @@ def _answers(
         else roles.per_second(rows.end_s[good], measured.began_s, *whole_seconds),
         in_flight_mean=part.in_flight,
         rows_2xx=int((rows.status // 100 == 2).sum()),
-        reported_2xx=measured.report.answered_2xx,
-        classes=[_class_of(measured, asked, part, number) for number in range(len(asked.classes))],
+        reported_2xx=report.answered_2xx,
+        classes=[_class_of(part, number) for number in range(len(asked.classes))],
         answer_ms_min=float(right_s.min()) * 1e3 if len(right_s) else None,
         answer_ms_max=float(counted_s.max()) * 1e3 if len(counted_s) else None,
         implied_rows=implied_rows(
@@ -275,47 +277,36 @@ def _answers(
     )
 
 
-def _class_of(measured: Measured, asked: WindowConditions, part: MeasuredPart, number: int) -> ClassFigures:
+def _class_of(part: MeasuredPart, number: int) -> ClassFigures:
     """The figures of one class of a mix."""
-    rows, one = measured.rows, asked.classes[number]
-    of, errors = rows.is_of(number), measured.report.errors_of.get(number, 0)
-    right, took_s = of & part.good, rows.end_s - rows.start_s
-    load = _scheduled(measured, asked)
-    response = None if load is None else _response(load, rows, asked, part.good, number, errors)
+    one, errors = part.asked.classes[number], part.measured.report.errors_of.get(number, 0)
+    of = part.rows.is_of(number)
+    right = of & part.good
+    response = None if part.load is None else _response(part, part.load, number, errors)
     return ClassFigures(
         name=one.name,
         weight=one.weight,
         good=int(right.sum()),
         failed=int((of & ~part.good).sum()) + errors,
         goodput_rps=float((right & part.steady).sum() / part.measured_s),
-        service_time_ms=rows_.times(took_s[right & part.timed]),
-        answer_ms_min=float(took_s[right].min()) * 1e3 if right.any() else None,
+        service_time_ms=rows_.times(part.took_s[right & part.timed]),
+        answer_ms_min=float(part.took_s[right].min()) * 1e3 if right.any() else None,
         response_time_ms=rows_.times(*response) if response else None,
         response_time_hdr=histogram.encode(*response) if response else None,
     )
 
 
-def _scheduled(measured: Measured, asked: WindowConditions) -> OpenLoop | None:
-    """The schedule of an open loop; None in a closed one."""
-    if asked.rate_rps is None:
-        return None
-    return rows_.open_loop(measured.rows, asked.rate_rps, asked.duration_s, measured.errors)
-
-
 def _inside(load: OpenLoop, asked: WindowConditions) -> Mask:
     """What was due in the measured part."""
-    due_s = load.intended_s
-    inside: Mask = (due_s >= asked.trim_start_s) & (due_s < asked.measured_until_s)
-    return inside
+    return np.asarray((load.intended_s >= asked.trim_start_s) & (load.intended_s < asked.measured_until_s))
 
 
-def _response(
-    load: OpenLoop, rows: Rows, asked: WindowConditions, right: Mask, number: int, errors: int
-) -> tuple[Floats, int, float]:
+def _response(part: MeasuredPart, load: OpenLoop, number: int, errors: int) -> tuple[Floats, int, float]:
     """The response times of a class: of right answers, how many never came, and what these count as. As never answered count
     wrong answers in the measured part, and all errors, because nobody knows when they were due."""
-    inside = _inside(load, asked) & rows.is_of(number)
-    return load.response_s[inside & right], int((inside & ~right).sum()) + errors, asked.timeout_s
+    inside = _inside(load, part.asked) & part.rows.is_of(number)
+    wrong = int((inside & ~part.good).sum())
+    return load.response_s[inside & part.good], wrong + errors, part.asked.timeout_s
 
 
 def _of_summary(told: ToolResult, answers: AnswerFigures) -> AnswerFigures:
@@ -344,13 +335,13 @@ def _of_summary(told: ToolResult, answers: AnswerFigures) -> AnswerFigures:
     )
 
 
-def _open_loop(measured: Measured, asked: WindowConditions, right: Mask) -> OpenLoopFigures:
+def _open_loop(part: MeasuredPart) -> OpenLoopFigures:
     """Times of what an open loop intended in its measured part; of a mix, those of its own class."""
-    if (load := _scheduled(measured, asked)) is None:
+    load, asked, of = part.load, part.asked, part.rows.is_of(0)
+    if load is None:
         return OpenLoopFigures()
-    of = measured.rows.is_of(0)
-    errors = measured.report.errors_of.get(0, 0) if asked.classes else measured.errors
-    response = _response(load, measured.rows, asked, right, 0, errors)
+    errors = part.measured.report.errors_of.get(0, 0) if asked.classes else part.measured.errors
+    response = _response(part, load, 0, errors)
     own = replace(load, intended_s=load.intended_s[of], response_s=load.response_s[of])
     return OpenLoopFigures(
         response_time_ms=rows_.times(*response),
@@ -366,11 +357,11 @@ def _open_loop(measured: Measured, asked: WindowConditions, right: Mask) -> Open
 # ---- what they cost ----
 
 
-def _cost(measured: Measured, asked: WindowConditions, part: MeasuredPart, roles: RoleCounters) -> Cost:
-    counted, own, told = measured.counted, measured.own, measured.report.told
-    first, last = counted.series.samples[0], counted.series.samples[-1]
+def _cost(part: MeasuredPart, roles: RoleCounters) -> Cost:
+    measured, own, told = part.measured, part.measured.own, part.measured.report.told
+    first, last = part.series.samples[0], part.series.samples[-1]
     probes = measured.probed.asked
-    every = (len(measured.rows) if told is None else told.requests) + probes
+    every = (len(part.rows) if told is None else told.requests) + probes
     answered = float(every)
     if own is not None:
         answered = float(part.steady.sum()) + probes * part.measured_s / (last.at_s - first.at_s)
@@ -379,11 +370,11 @@ def _cost(measured: Measured, asked: WindowConditions, part: MeasuredPart, roles
         """CPU time per request by a counter of the application, in the seconds of the answers that are counted."""
         of_app = usage("app", value)
         whole = of_app(last) - of_app(first)
-        used_s = whole if own is None else sum(grown(counted.series, part.spans, of_app))
+        used_s = whole if own is None else sum(grown(part.series, part.spans, of_app))
         return used_s / answered * 1e6 if answered else None
 
-    busiest_s, switched = counted.busiest_thread_s, measured.of(ContextSwitches)
-    of_roles = roles.roles(None if busiest_s is None else busiest_s / asked.duration_s)
+    busiest_s, switched = measured.counted.busiest_thread_s, measured.of(ContextSwitches)
+    of_roles = roles.roles(None if busiest_s is None else busiest_s / part.asked.duration_s)
     bound = utilisation_bound(float(part.steady.sum()) / part.measured_s, of_roles)
     known = first.usage["app"].system_s is not None
     return Cost(
@@ -400,53 +391,40 @@ def _cost(measured: Measured, asked: WindowConditions, part: MeasuredPart, roles
     )
 
 
-def _path(measured: Measured, spans: Spans) -> PathCounts:
-    counted, pool = measured.counted, measured.of(PoolUse)
-    return PathCounts(
-        proxy=counters.proxy(counted.series, spans),
-        pooler=counters.pooler(counted.series, spans),
-        lock_waits_mean=counters.lock_waits(counted.series, spans),
-        db_connections_max=counted.db_connections_max,
-        app_pool_wait_ms=pool.wait_ms if pool else None,
-    )
-
-
 # ---- slices ----
 
 
-def _slices(measured: Measured, part: MeasuredPart, cost_us: float | None) -> Slices | None:
+def _slices(part: MeasuredPart, cost_us: float | None) -> Slices | None:
     """A variant's slices; None where variants did not take turns. cost_us: of a request; None: nothing was answered."""
-    own, slices = measured.own, part.slices
+    own, slices = part.measured.own, part.slices
     if own is None or slices is None:
         return None
-    took_s = (measured.rows.end_s - measured.rows.start_s)[part.timed & part.good]
     return Slices(
         from_s=[low - own.began_s for low, _ in own.spans],
         measured_s=[high - low for low, high in own.spans],
         good=np.bincount(slices[(slices >= 0) & part.good], minlength=len(own.spans)).tolist(),
-        app_cpu_s=grown(measured.counted.series, own.spans, cpu_s("app")),
+        app_cpu_s=grown(part.series, own.spans, cpu_s("app")),
         not_timed=int(((slices >= 0) & ~part.timed).sum()),
         clock_error_ms=None if own.clock_error_s is None else own.clock_error_s * 1e3,
-        outside_cpu_share=_outside_share(own, measured, cost_us, took_s),
+        outside_cpu_share=_outside_share(part, own, cost_us),
     )
 
 
-def _outside_share(
-    own: OwnSlices, measured: Measured, cost_us: float | None, service_s: Floats
-) -> float | None:
+def _outside_share(part: MeasuredPart, own: OwnSlices, cost_us: float | None) -> float | None:
     """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the harness's
     own requests cost it there, is not counted, nor what its idle rate may be wrong by, nor what it does for what was in
-    flight at a switch. cost_us: of a request; None: nothing was answered. service_s: of its answers. Returns None where
-    its idle rate is not known, and where answers take so long that no second of the others is free of them."""
-    if measured.idle_cores is None or cost_us is None or not len(service_s):
+    flight at a switch. cost_us: of a request; None: nothing was answered. Returns None where its idle rate is not known, and
+    where answers take so long that no second of the others is free of them."""
+    idle_cores, service_s = part.measured.idle_cores, part.took_s[part.timed & part.good]
+    if idle_cores is None or cost_us is None or not len(service_s):
         return None
-    series, of_app = measured.counted.series, cpu_s("app")
+    series, of_app = part.series, cpu_s("app")
     outside = _from_readings(series, own.outside(DRAINS * float(np.quantile(service_s, 0.99))))
     seconds, used_s = sum(high - low for low, high in outside), sum(grown(series, own.spans, of_app))
     if not used_s or not seconds:
         return None
-    probes = measured.probed.asked * seconds / (series.samples[-1].at_s - series.samples[0].at_s)
-    more_s = sum(grown(series, outside, of_app)) - measured.idle_cores * seconds - probes * cost_us / 1e6
+    probes = part.measured.probed.asked * seconds / (series.samples[-1].at_s - series.samples[0].at_s)
+    more_s = sum(grown(series, outside, of_app)) - idle_cores * seconds - probes * cost_us / 1e6
     return max(min(more_s, 0.0), more_s - IDLE_ERROR_CORES * seconds) / used_s
 
 

@@ -43,15 +43,13 @@ def stated(windows: Collection[Window]) -> str:
 
 def on_wire(window: Window) -> list[Finding]:
     """Findings of the tap. Never void: no host alters an answer."""
-    return [] if window.tap is None else [*_compared(window, window.tap), *_held_back(window.tap)]
-
-
-def _held_back(tap: Tap) -> list[Finding]:
-    held_back = tap.held_back or 0
-    if held_back <= max(HELD_BACK_LEAST * tap.compared, HELD_BACK_BY_APART * (tap.apart or 0)):
+    if (tap := window.tap) is None:
         return []
-    text = f"{held_back:,} of {tap.compared:,} answers came in parts 40 ms apart: Nagle's algorithm waits for an acknowledgement; set TCP_NODELAY"
-    return [Finding.of("held-back", "warning", text)]
+    found, held_back = _compared(window, tap), tap.held_back or 0
+    if held_back > max(HELD_BACK_LEAST * tap.compared, HELD_BACK_BY_APART * (tap.apart or 0)):
+        text = f"{held_back:,} of {tap.compared:,} answers came in parts 40 ms apart: Nagle's algorithm waits for an acknowledgement; set TCP_NODELAY"
+        found.append(Finding.of("held-back", "warning", text))
+    return found
 
 
 def _compared(window: Window, tap: Tap) -> list[Finding]:

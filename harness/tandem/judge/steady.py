@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
+from pydantic import Field
 
-from tandem.analysis.ratios import Floats
 from tandem.record.part import Number, Part
 
 BUCKETS = 30
@@ -31,13 +31,13 @@ class Steadiness(Part):
     steady: bool
     reason: Reason
     buckets: int
-    change_points: list[int]
+    change_points: list[int] = Field(default_factory=list)
     """Index of the first bucket of each new level."""
-    drift_share: Number | None
+    drift_share: Number | None = None
     """Theil-Sen slope over the whole span, as a share of the median."""
-    drift_interval_share: tuple[Number, Number] | None
+    drift_interval_share: tuple[Number, Number] | None = None
     """99 % interval of it."""
-    noise_share: Number | None
+    noise_share: Number | None = None
     """Standard deviation from bucket to bucket as a share of the median, without levels and slopes."""
 
 
@@ -58,11 +58,14 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
         raise ValueError("one finite number of answers per second is needed")
     n = len(values)
     if n < max(least, 2 * SHORTEST_SEGMENT):
-        return _found("too-few", n)
+        return Steadiness(steady=False, reason="too-few", buckets=n)
     middle = float(np.median(values))
     if middle <= 0:
-        return _found("no-answers", n)
-    noise_share = _normal_spread(np.diff(values)) / math.sqrt(2) / middle
+        return Steadiness(steady=False, reason="no-answers", buckets=n)
+    steps = np.diff(values)
+    # Their standard deviation, if they are normal, by the median absolute one. SciPy's own is a hundred times slower.
+    spread = float(np.median(np.abs(steps - np.median(steps))) / scipy.special.ndtri(0.75))
+    noise_share = spread / math.sqrt(2) / middle
     scale = max(noise_share, NOISE_LEAST) * middle * LONGER
     scaled = np.clip((values - middle) / scale, -CLIP, CLIP)
     import ruptures  # here, because it takes a second, and a report needs none
@@ -83,21 +86,4 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
         drift_share=drift,
         drift_interval_share=(low, high),
         noise_share=noise_share,
-    )
-
-
-def _normal_spread(values: Floats) -> float:
-    """The standard deviation of normal values with this median absolute deviation. SciPy's own is a hundred times slower."""
-    return float(np.median(np.abs(values - np.median(values))) / scipy.special.ndtri(0.75))
-
-
-def _found(reason: Reason, n: int) -> Steadiness:
-    return Steadiness(
-        steady=False,
-        reason=reason,
-        buckets=n,
-        change_points=[],
-        drift_share=None,
-        drift_interval_share=None,
-        noise_share=None,
     )

@@ -34,13 +34,10 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
         return {label: _alone(one, one.expected, one.window.statements) for label, one in windows.items()}
     out = {}
     for label, one in windows.items():
-        made = one.window.model_copy(update={"statements": {}, "stored_rows": None})
+        made, own = one.window.model_copy(update={"statements": {}, "stored_rows": None}), one.expected
         nothing = Expectation([], proxied=False)
-        less = replace(
-            nothing,
-            idle_connections=one.expected.idle_connections,
-            beside=tuple(nothing for _ in one.expected.beside),
-        )
+        beside = (nothing,) * len(own.beside)
+        less = replace(nothing, idle_connections=own.idle_connections, beside=beside)
         out[label] = _alone(replace(one, window=made), less, one.window.statements)
     first = next(iter(windows.values())).window
     expected = {label: one.expected for label, one in windows.items()}

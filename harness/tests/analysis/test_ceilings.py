@@ -1,7 +1,5 @@
 """tandem.analysis.ceilings: what cuts a rate off."""
 
-import math
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from harness_samples import good_window, quiet_roles, role
 from tandem.analysis.ceilings import cut_off, holding, in_same_blocks, nearness, reaches_ceiling
 from tandem.analysis.cost import cpu_us_per_request_by_role, total_cpu_us_per_request
 from tandem.record.result import Baselines, CeilingLook
-from tandem.record.trial import WindowRecord
 from tandem.studies.registry import read_folder
 
 
@@ -83,24 +80,9 @@ def test_each_role_is_charged_by_its_cores(
     assert total == (pytest.approx(sum(told.values())) if told else None)
 
 
-def test_a_committed_comparison_tells_its_total() -> None:
-    """Async Falcon's application needs half as much again; all roles together hardly more than a tenth."""
-    _, _, trials = read_folder(ROOT / "results/comparisons/falcon")
+def test_who_is_loaded_beside_others_is_not_alone() -> None:
+    """In a committed comparison, whose totals are in test_detecting.py."""
+    trials = read_folder(ROOT / "results/comparisons/falcon")[2]
     records = [record for trial in trials for record in trial.windows if record.windows]
-    assert {record.spec.name for record in records if not record.alone} == {"duet"}, (
-        "slices are of one at a time"
-    )
-
-    def against(record: WindowRecord, alone: bool) -> tuple[float, float]:
-        parts = {label: cpu_us_per_request_by_role(window, alone) for label, window in record.windows.items()}
-        variant, first, again = (parts[label] for label in ("falcon-async", "falcon-sync", "falcon-sync~2"))
-
-        def ln(figure: dict[str, float], key: str) -> float:
-            return math.log(sum(figure.values()) if key == "all" else figure[key])
-
-        found = [ln(variant, key) - fmean([ln(first, key), ln(again, key)]) for key in ("app", "all")]
-        return found[0], found[1]
-
-    sliced = [against(record, record.alone) for record in records if record.spec.slices]
-    own, total = (math.exp(fmean(part)) for part in zip(*sliced, strict=True))
-    assert (own, total) == pytest.approx((1.450, 1.134), abs=0.001)
+    told = {record.spec.name for record in records if not record.alone}
+    assert told == {"duet"}, "slices are of one at a time"

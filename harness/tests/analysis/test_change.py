@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tandem.analysis import change
+from tandem.analysis.ratios import Floats
 
 NOISE = 0.008
 """Of a night's ln ratio in like programs."""
 NIGHTS, SERIES, STEP_AT = 200, 150, 100
-
-Floats = NDArray[np.float64]
 
 
 def noise(seed: int, nights: int = NIGHTS, series: int = SERIES, heavy: bool = False) -> Floats:

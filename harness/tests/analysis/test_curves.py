@@ -201,13 +201,6 @@ def test_a_million_values_agree_with_the_raw_percentiles() -> None:
     assert len(encode(one)) < 20_000, "it is small"
 
 
-def test_the_mean_of_percentiles_would_be_wrong() -> None:
-    """The negative control: what pooling without histograms would give."""
-    fast, slow = np.full(90_000, 0.001), np.full(10_000, 0.1)
-    assert pooled_ms([fast, slow])[0.5] == pytest.approx(1.0, rel=0.001)
-    assert np.mean([there(times(one).p50) for one in (fast, slow)]) == pytest.approx(50.5, rel=0.001)
-
-
 def test_what_never_came_counts_as_the_time_out() -> None:
     found = dict(curve([encode(np.full(9_000, 0.005), censored=1_000, timeout_s=10)], (0.5, 0.99)))
     assert found == pytest.approx({0.5: 5, 0.99: 10_000}, rel=0.001)

@@ -1,12 +1,9 @@
 """tandem.judge.measure and bottleneck: the application's own pool, and the distance to the database."""
 
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import httpx
 import pytest
@@ -30,44 +27,20 @@ from tandem.record.window import DbRtt
 BODY = '{"checkouts":12,"wait_us":3400}'
 
 
-class Told(BaseHTTPRequestHandler):
-    """Answers every request with the same."""
+def test_what_an_application_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[str, str]]()
 
-    status, body = 200, b""
-    asked: ClassVar[list[tuple[str, str | None]]] = []
+    def ask(status: int, body: str) -> PoolCounters | None:
+        def answer(request: httpx.Request) -> httpx.Response:
+            asked.append((str(request.url), request.headers["Connection"]))
+            return httpx.Response(status, text=body)
 
-    def do_GET(self) -> None:
-        self.asked.append((self.path, self.headers["Connection"]))
-        self.send_response(self.status)
-        self.end_headers()
-        self.wfile.write(self.body)
+        client = httpx.Client(transport=httpx.MockTransport(answer))
+        monkeypatch.setattr(httpx, "get", lambda url, headers, **_: client.get(url, headers=headers))
+        return AppPool("app").read()
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, str], PoolCounters | None]]:
-    """What is read from an application that answers with this status and body."""
-    server = HTTPServer(("127.0.0.1", 0), Told)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setattr(probe_pools, "PORT", server.server_port)
-
-    def read(status: int, body: str) -> PoolCounters | None:
-        Told.status, Told.body = status, body.encode()
-        Told.asked.clear()
-        return AppPool("127.0.0.1").read()
-
-    yield read
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def test_what_an_application_answers(ask: Callable[[int, str], PoolCounters | None]) -> None:
     assert ask(200, BODY) == PoolCounters(12, 3400)
-    assert Told.asked == [("/pool", "close")]
+    assert asked == [("http://app:8080/pool", "close")]
     assert ask(404, '{"error":"not found"}') is None, "it does not tell, which is no error"
     for status in (401, 500, 503):
         with pytest.raises(httpx.HTTPStatusError):
@@ -104,36 +77,27 @@ def test_the_mean_wait_per_checkout(after: tuple[int, int], mean_ms: float | Non
     assert window(measured(), conditions()).app_pool_wait_ms is None, "a pool that does not tell"
 
 
-def watched(monkeypatch: pytest.MonkeyPatch, done: list[str], pools: dict[str, Any]) -> dict[str, object]:
-    """What is seen of pools around a load, by label. pools: label -> what its pool says, "no" where it has none that
-    tells. done: gets what happened, in order."""
+def test_pools_that_tell_are_asked_before_and_after_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    done, counters = list[str](), PoolCounters(5, 6)
+    pools: dict[str, Any] = {"a": None, "b": counters, "c": "has none that tells"}
 
     class Asked:
         def __init__(self, address: str) -> None:
             self._label = address
 
-        def read(self) -> PoolCounters | None:
+        def read(self) -> Any:
             done.append("read")
-            found: PoolCounters | None = pools[self._label]
-            return found
+            return pools[self._label]
 
-    def app(label: str, told: object) -> Any:
-        case = SimpleNamespace(pool_tells=told != "no")
+    def app(label: str) -> Any:
+        case = SimpleNamespace(pool_tells=label != "c")
         return SimpleNamespace(case=case, app=SimpleNamespace(address=label))
 
     monkeypatch.setattr(observe, "AppPool", Asked)
     monkeypatch.setattr(observe, "PROBES", (observe._pools,))
-    scene = observe.Scene({label: app(label, told) for label, told in pools.items()}, lambda *_: None)
-    with observe.watched(scene) as [probe]:
+    with observe.watched(observe.Scene({label: app(label) for label in pools}, lambda *_: None)) as [probe]:
         done.append("load")
-    return {label: found for label in pools if (found := probe.part(label)) is not None}
-
-
-def test_pools_that_tell_are_asked_before_and_after_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
-    counters = PoolCounters(5, 6)
-    found = watched(monkeypatch, done, {"a": None, "b": counters, "c": "no"})
-    assert found == {"b": PoolUse(counters, counters)}
+    assert [probe.part(label) for label in pools] == [None, PoolUse(counters, counters), None]
     assert done == ["read", "read", "load", "read", "read"], "who has none that tells is not asked"
 
 

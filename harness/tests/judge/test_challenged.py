@@ -18,7 +18,6 @@ from tandem.judge.challenged import (
     remembered,
     rows_remembered,
     spoken,
-    unseen,
     wrong,
 )
 from tandem.load.asking import TimedAnswer
@@ -187,9 +186,3 @@ def test_a_memo_of_rows_is_a_finding() -> None:
     [found] = rows_remembered(CostRatio(1.3, HONEST_MOST + 0.01, 3))
     assert (found.code, found.severity) == ("rows-remembered", "invalid")
     assert "1.30" in found.text
-
-
-def test_answers_about_rows_that_changed() -> None:
-    assert unseen([], 24) == []
-    [found] = unseen(["recipe 3 is not the golden one"], 24)
-    assert (found.code, found.severity) == ("change-unseen", "invalid")

@@ -12,7 +12,7 @@ from tandem.judge.disturbance import GATES, cannot_judge, cost_us_per_request, h
 from tandem.judge.judge import gates, utilisation_bound, verdict
 from tandem.judge.windows import since_closed
 from tandem.record.host import Hiccup, PerSecond
-from tandem.record.window import Finding, Role, Verdict, Window
+from tandem.record.window import Finding, Verdict, Window
 
 Load = Literal["closed", "open"]
 Codes = list[tuple[str, str]]
@@ -191,25 +191,15 @@ def window(
     app_us: float = 300.0,
     roles: str = "proxy pgbouncer loadgen",
     wake_ups: float | None = None,
+    broken: bool = False,
 ) -> Window:
-    """The laboratory's programs use `us` for a request, in equal parts. wake_ups: cores of the harness's meter; follows."""
+    """The laboratory's programs use `us` for a request, in equal parts. wake_ups: cores of the harness's meter; follows.
+    broken: it has none."""
     names = roles.split()
     costs = {"app": app_us, **{name: us / len(names) for name in names}}
-    used = {
-        name: Role(
-            cpu_cores=cost * goodput_rps / 1e6,
-            cpuset="0",
-            cores_available=1,
-            memory_peak_bytes=1,
-            throttled_s=0.0,
-            busiest_thread_cores=None,
-        )
-        for name, cost in costs.items()
-    }
-    found = good_window(goodput_rps=goodput_rps, roles=used)
-    assert found.host.hiccup
-    found.host.hiccup.cpu_cores = us * 1e-5 if wake_ups is None else wake_ups
-    return found
+    used = {name: role(cost * goodput_rps / 1e6) for name, cost in costs.items()}
+    metered = None if broken else meter(cpu_cores=us * 1e-5 if wake_ups is None else wake_ups)
+    return good_window(goodput_rps=goodput_rps, roles=used, host=host(hiccup=metered))
 
 
 def test_the_cost_of_a_request() -> None:
@@ -230,6 +220,12 @@ def test_the_cost_of_a_request() -> None:
         ([window(555, 869, app_us=300), window(560, 500, app_us=900)], None),
         ([window(555)], None),
         ([], None),
+        # Nor does one say anything of a host in which another program was not measured.
+        ([window(100), window(50, roles="proxy loadgen")], None),
+        # The harness itself has to have met the slower host, as far as its meter says anything.
+        ([window(100, wake_ups=0.005), window(130, wake_ups=0.0052)], None),
+        ([window(100, wake_ups=0.005), window(130, wake_ups=0.0054)], "cost 100 to 130 µs of CPU"),
+        ([window(100), window(130, broken=True)], "cost 100 to 130 µs of CPU"),
         (
             [window(100, roles="loadgen"), window(130, roles="loadgen")],
             "loadgen did the same work per request",
@@ -259,19 +255,6 @@ def test_what_came_late_on_a_host_that_got_slower_is_void(us: float, wake_ups: f
     assert found == {"incomplete": told, **({"host-speed": "void"} if told == "void" else {})}
     late.findings = []
     assert since_closed(late, window(860, 461.0, wake_ups=0.006897)) == [], "nothing to excuse"
-
-
-def test_a_program_that_was_not_measured_in_one_start_ends_the_comparison() -> None:
-    assert host_speed([window(100), window(50, roles="proxy loadgen")]) is None
-
-
-def test_the_harness_itself_has_to_have_met_the_slower_host() -> None:
-    """Else it was the application that made the others' work dearer."""
-    assert host_speed([window(100, wake_ups=0.005), window(130, wake_ups=0.0052)]) is None
-    assert host_speed([window(100, wake_ups=0.005), window(130, wake_ups=0.0054)]) is not None
-    broken = window(130)
-    broken.host.hiccup = None
-    assert host_speed([window(100), broken]) is not None, "a meter that broke says nothing"
 
 
 def seconds(first: float, last: float, **of: float) -> PerSecond:

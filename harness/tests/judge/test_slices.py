@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tandem.judge.measure import window
 from tandem.judge.slices import OwnSlices, Slice, row_zero
 from tandem.load.rows import Rows
 from tandem.probes.sampler import Counted, Probed, Sample, Series
-from tandem.record.window import Slices
+from tandem.record.window import Slices, Window
 
 BEGAN_S, STARTUP_S = 1_000_000.0, 0.087
 SETTLE_S = 0.2
@@ -150,13 +151,19 @@ def sliced(
     return made, rows_of("A", made, connections / rps, connections), Series(samples)
 
 
+def of_a(
+    made: list[Slice], rows: Rows, series: Series, probes: int = 0, connections: int = 4, **changes: Any
+) -> Window:
+    """The window of A."""
+    own = OwnSlices.of("A", made, rows.end_s)
+    seen = Counted(series, 6.0), Probed(probes, [], [])
+    left = measured(*seen, rows=rows, own=own, began_s=own.zero_s, **changes)
+    return window(left, conditions(connections=connections, duration_s=own.ran_s))
+
+
 def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
     made, rows, series = sliced()
-    own = OwnSlices.of("A", made, rows.end_s)
-    found = window(
-        measured(Counted(series, 6.0), Probed(0, [], []), rows=rows, own=own, began_s=own.zero_s),
-        conditions(connections=4, duration_s=own.ran_s),
-    )
+    found = of_a(made, rows, series)
     assert found.requests == len(rows)
     assert found.measured_s == pytest.approx(9 * 0.798, abs=1e-3)
     assert found.goodput_rps == pytest.approx(1000, rel=0.01)
@@ -171,14 +178,10 @@ def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
 
 def test_littles_law_holds_although_the_generator_stood_still_half_of_the_time() -> None:
     made, rows, series = sliced()
-    own = OwnSlices.of("A", made, rows.end_s)
-    asked = conditions(connections=4, duration_s=own.ran_s)
-    found = window(measured(Counted(series, 6.0), rows=rows, own=own, began_s=own.zero_s), asked)
-    assert found.little == pytest.approx(1, abs=0.005)
+    assert of_a(made, rows, series).little == pytest.approx(1, abs=0.005)
     # The control: one of the connections rests.
     quarter = make_rows(rows.start_s[::4], rows.end_s[::4])
-    idle = window(measured(Counted(series, 6.0), rows=quarter, own=own, began_s=own.zero_s), asked)
-    assert idle.little == pytest.approx(0.25, abs=0.05)
+    assert of_a(made, quarter, series).little == pytest.approx(0.25, abs=0.05)
 
 
 def test_what_is_in_flight_at_a_switch_is_counted_and_not_timed() -> None:
@@ -227,17 +230,8 @@ def outside(
         replace(one, usage={**one.usage, "app": Usage(one.usage["app"].cpu_s + more(one.at_s), 0.0, 1)})
         for one in series.samples
     ]
-    own = OwnSlices.of("A", made, rows.end_s)
-    left = measured(
-        Counted(Series(samples), 6.0),
-        Probed(probes, [], []),
-        rows=rows,
-        own=own,
-        began_s=own.zero_s,
-        idle_cores=idle_cores,
-    )
-    asked = conditions(connections=connections, duration_s=own.ran_s)
-    return there(window(left, asked).slices).outside_cpu_share
+    found = of_a(made, rows, Series(samples), probes, connections, idle_cores=idle_cores)
+    return there(found.slices).outside_cpu_share
 
 
 def test_work_that_is_left_for_the_others_seconds_is_found() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window, pooler, tap, there
+from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window, host, pooler, tap
 from harness_windows import CORES, conditions, measured
 
 from tandem.judge import measure
@@ -16,7 +16,7 @@ from tandem.judge.windows import second_opinion, together
 from tandem.load import wrk
 from tandem.load.generator import Report, SocketErrors, ToolResult
 from tandem.load.rows import no_rows
-from tandem.record.window import ClassFigures, Finding, Statement, Times, Verdict, Window
+from tandem.record.window import ClassFigures, Statement, Times, Verdict, Window
 
 BOTH = {"A": EXPECTED, "B": EXPECTED}
 ONE = good_window().good + good_window().probes
@@ -64,21 +64,16 @@ def test_what_the_host_spoiled_stays_void() -> None:
 
 
 def window(**changes: Any) -> Window:
-    return good_window(proxy=None, statements={}, **changes)
-
-
-def judged(told: ToolResult, made: Window) -> list[Finding]:
-    return second_opinion(told, made)
+    return good_window(**{"proxy": None, "statements": {}, **changes})
 
 
 def codes(told: ToolResult, made: Window) -> dict[str, str]:
-    found = {finding.code: finding.severity for finding in judged(told, made)}
+    found = {finding.code: finding.severity for finding in second_opinion(told, made)}
     assert found.pop("second-opinion") == "warning", "it is always marked"
     return dict(found)
 
 
-def test_a_good_second_opinion_has_no_findings(fixtures: Path) -> None:
-    assert codes(TOOL_RESULT, window()) == {}
+def test_who_answers_nothing_is_refused(fixtures: Path) -> None:
     stuck = wrk.parse((fixtures / "wrk-stuck.txt").read_text())
     assert codes(stuck, window()) == {"no-answers": "invalid"}
 
@@ -86,42 +81,35 @@ def test_a_good_second_opinion_has_no_findings(fixtures: Path) -> None:
 def test_a_connect_error_makes_it_invalid(fixtures: Path) -> None:
     """wrk's real summary of a run that had too few descriptors: 304 connect errors."""
     real = wrk.parse((fixtures / "wrk-refused.txt").read_text())
-    found = judged(real, window())
+    found = second_opinion(real, window())
     assert [f.code for f in found if f.severity == "invalid"] == ["connect-errors", "wrong-answers"]
     assert "304 connections" in found[0].text
-    one = TOOL_RESULT.model_copy(
-        update={"socket_errors": SocketErrors(connect=1, read=0, write=0, timeout=0)}
-    )
+    errors = SocketErrors(connect=1, read=0, write=0, timeout=0)
+    one = TOOL_RESULT.model_copy(update={"socket_errors": errors})
     assert codes(one, window()) == {"connect-errors": "invalid", "wrong-answers": "warning"}
-    assert verdict(judged(one, window())) is Verdict.INVALID
+    assert verdict(second_opinion(one, window())) is Verdict.INVALID
 
 
 @pytest.mark.parametrize(
-    ("changed", "made", "code", "severity"),
+    ("changed", "made", "told"),
     [
-        ({"requests": 0}, {}, "no-answers", "invalid"),
-        ({"failed": 600}, {}, "wrong-answers", "invalid"),
-        ({"failed": 100}, {}, "wrong-answers", "warning"),
-        ({}, {"probe_failures": ["/: other bytes"], "probes": 9}, "wrong-body", "invalid"),
-        ({}, {"failed": {"probe not answered": 2}}, "wrong-answers", "warning"),
+        ({}, {}, {}),
+        ({"requests": 0}, {}, {"no-answers": "invalid"}),
+        ({"failed": 600}, {}, {"wrong-answers": "invalid"}),
+        ({"failed": 100}, {}, {"wrong-answers": "warning"}),
+        ({}, {"probe_failures": ["/: other bytes"], "probes": 9}, {"wrong-body": "invalid"}),
+        ({}, {"failed": {"probe not answered": 2}}, {"wrong-answers": "warning"}),
+        ({}, {"host": host(steal_share=0.3)}, {"steal": "void"}),
+        # Checks that need rows do not apply. No little, no exact count of answers: what an oha window would be
+        # invalid for.
+        ({}, {"little": None, "rows_2xx": None, "requests": 0}, {}),
+        ({}, {"statements": {"other": Statement(calls=10**6, rows=1)}}, {}),
     ],
 )
 def test_what_a_second_opinion_is_refused_for(
-    changed: dict[str, int], made: dict[str, Any], code: str, severity: str
+    changed: dict[str, int], made: dict[str, Any], told: dict[str, str]
 ) -> None:
-    assert codes(TOOL_RESULT.model_copy(update=changed), window(**made)) == {code: severity}
-
-
-def test_checks_that_need_rows_do_not_apply() -> None:
-    """No little, no exact count of answers: what an oha window would be invalid for."""
-    counted = {"other": Statement(calls=10**6, rows=1)}
-    made = window(little=None, rows_2xx=None).model_copy(update={"statements": counted, "requests": 0})
-    assert codes(TOOL_RESULT, made) == {}
-
-
-def test_a_disturbed_host_voids_a_second_opinion() -> None:
-    host = window().host.model_copy(update={"steal_share": 0.3})
-    assert codes(TOOL_RESULT, window(host=host)) == {"steal": "void"}
+    assert codes(TOOL_RESULT.model_copy(update=changed), window(**made)) == told
 
 
 def told_window(told: ToolResult) -> Window:
@@ -140,8 +128,11 @@ def test_a_window_without_rows_has_the_tools_figures_and_the_counters() -> None:
     assert told_window(TOOL_RESULT.model_copy(update={"requests": 0})).goodput_rps == 0
 
 
-def tapped(compared: int = 2_140, wrong: int = 0, **changes: Any) -> Window:
-    return good_window(tap=tap(compared, wrong)).model_copy(update={"duration_s": float(LONG_S), **changes})
+def tapped(compared: int = 2_140, wrong: int = 0, seen: Any = None, **changes: Any) -> Window:
+    """seen: changes of what was read."""
+    read = tap(compared, wrong).model_copy(update=seen or {})
+    fields: dict[str, Any] = {"tap": read, "duration_s": float(LONG_S), **changes}
+    return good_window(**fields)
 
 
 def test_so_many_find_an_alteration() -> None:
@@ -193,11 +184,10 @@ def test_few_is_a_warning(compared: int, changes: dict[str, Any], warned: bool) 
 def test_whole_answers_have_to_be_compared(
     begun: int, compared: int, connections: int, bursts: int, told: str
 ) -> None:
-    window = tapped(connections=connections)
-    seen = tap(compared).model_copy(update={"begun": begun, "bursts": bursts})
-    assert [one.severity for one in on_wire(window.model_copy(update={"tap": seen}))] == [told]
-    lost = seen.model_copy(update={"packets_lost": 1})
-    assert [one.severity for one in on_wire(window.model_copy(update={"tap": lost}))] == ["warning"]
+    for lost, expected in ((0, told), (1, "warning")):
+        seen = {"begun": begun, "bursts": bursts, "packets_lost": lost}
+        window = tapped(compared, seen=seen, connections=connections)
+        assert [one.severity for one in on_wire(window)] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -210,11 +200,10 @@ def test_each_class_of_a_mix_has_to_be_compared(heavy: int, told: list[str]) -> 
         )
         for name, good in (("light", 11_900), ("heavy", 100), ("never asked", 0))
     ]
-    seen = tap(2_140).model_copy(update={"compared_of_class": [2_140 - heavy, heavy, 0]})
-    window = tapped(classes=classes).model_copy(update={"tap": seen})
-    assert [one.text for one in on_wire(window)] == told
-    lost = seen.model_copy(update={"packets_lost": 1})
-    assert on_wire(window.model_copy(update={"tap": lost})) == [], "what was lost cannot be compared"
+    seen = {"compared_of_class": [2_140 - heavy, heavy, 0]}
+    assert [one.text for one in on_wire(tapped(classes=classes, seen=seen))] == told
+    lost = tapped(classes=classes, seen={**seen, "packets_lost": 1})
+    assert on_wire(lost) == [], "what was lost cannot be compared"
 
 
 @pytest.mark.parametrize(
@@ -225,13 +214,10 @@ def test_answers_that_wait_for_an_acknowledgement(
     held_back: int | None, apart: int | None, told: bool
 ) -> None:
     """On a busy host any time lies within an answer, and not 40 ms alone."""
-    seen = tap(2_140).model_copy(update={"held_back": held_back, "apart": apart})
-    found = on_wire(tapped().model_copy(update={"tap": seen}))
+    found = on_wire(tapped(seen={"held_back": held_back, "apart": apart}))
     assert [(one.code, one.severity) for one in found] == [("held-back", "warning")] * told
 
 
 def test_it_says_why_nothing_was_captured() -> None:
-    window = tapped(0)
-    there(window.tap).problem = "tcpdump: no permission"
-    [found] = on_wire(window)
+    [found] = on_wire(tapped(0, seen={"problem": "tcpdump: no permission"}))
     assert found.text.endswith("would be enough: tcpdump: no permission")

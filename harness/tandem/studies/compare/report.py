@@ -138,7 +138,7 @@ def told(one: Contrast | None) -> str:
         within = True
         if one.p is not None and one.p < ratios.ALPHA:
             # an older record, which said one of both
-            word = ratios.words(metric(one.metric).kind)[0 if ratio > 1 else 1]
+            word = ratios.WORDS[metric(one.metric).kind][0 if ratio > 1 else 1]
     least, most = sorted((bound - 1) * 100 for bound in interval)
     if word in ("equivalent", "inconclusive"):
         size = f"{word}: {_signed((ratio - 1) * 100)} % ({_signed(least)} to {_signed(most)})"
