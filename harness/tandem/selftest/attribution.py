@@ -104,7 +104,7 @@ def tried(stage: Stage) -> list[tuple[Limit, SeenFromBothEnds | TandemError]]:
     while left:
         start = left[0].start
         with stage.running(**start) as running:
-            for limit in (limit for limit in left if limit.start == start):
+            for limit in [one for one in left if one.start == start]:
                 stage.view.note(f"  {limit.name}")
                 found.append((limit, _window(running, limit)))
         left = [limit for limit in left if limit.start != start]

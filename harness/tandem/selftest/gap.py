@@ -64,7 +64,8 @@ def judged(made: Sequence[CellServed]) -> Outcome:
         [(one.label, one.block, one.connections / one.asked_ms / stretched[one.label]) for one in made]
     )
     found = factors([(one.label, one.block, one.rate_rps) for one in made])
-    following = dict(zip(CELLS, [*CELLS][1:] + [*CELLS][:1], strict=True))
+    names = [*CELLS]
+    following = dict(zip(names, [*names[1:], names[0]], strict=True))
     broken = factors([(following[one.label], one.block, one.rate_rps) for one in made])
 
     def off(ratios: dict[str, float]) -> float:

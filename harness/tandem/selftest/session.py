@@ -63,18 +63,14 @@ def begun(results: Path, fresh: Progress, resume: bool) -> Progress:
     return kept
 
 
-def forget(results: Path) -> None:
-    """Removes the file, once the whole is kept."""
-    (results / FILE).unlink(missing_ok=True)
-
-
 def chosen(only: list[str], full: bool) -> list[str]:
     """Groups to run, in order. Raises UsageError for a name that does not exist."""
+    names = registry.names()
     for name in only:
-        if name not in registry.names():
-            raise unknown("group of checks", name, registry.names())
+        if name not in names:
+            raise unknown("group of checks", name, names)
     if only:
-        return [name for name in registry.names() if name in only]
+        return [name for name in names if name in only]
     return ["unit", *registry.END_TO_END, *(registry.WEEKLY if full else [])]
 
 

@@ -1,10 +1,10 @@
 """tandem.selftest: the models against hand-made figures, and every check of the unit class."""
 
 import subprocess
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -237,36 +237,23 @@ def test_weekly(group: str) -> None:
 # ---- A self-test that was interrupted goes on after the groups that it has done ----
 
 
-class FakeStage:
-    laboratory = SimpleNamespace(environments={"a": SimpleNamespace(versions={"oha": "1.2.3"})})
-
-    def __init__(self, *_: object) -> None: ...
-
-    def up(self) -> AbstractContextManager["FakeStage"]:
-        return nullcontext(self)
-
-
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The groups in the order in which they were made; the one named `ctrl-c` is interrupted the first time."""
     order: list[str] = []
 
-    def check(name: str) -> Callable[[object], list[Outcome]]:
-        def run(_: object) -> list[Outcome]:
-            order.append(name)
-            if name == "ctrl-c" and order.count(name) == 1:
-                raise KeyboardInterrupt
-            return [outcome(name=name, group=name)]
+    def make(name: str, *_: object) -> list[Outcome]:
+        order.append(name)
+        if name == "ctrl-c" and order.count(name) == 1:
+            raise KeyboardInterrupt
+        return [outcome(name=name, group=name)]
 
-        return run
-
-    def unit() -> Outcome:
-        order.append("unit")
-        return outcome(name="unit", group="unit")
-
-    monkeypatch.setattr(registry, "UNIT", [unit])
-    monkeypatch.setattr(registry, "END_TO_END", {name: check(name) for name in ("first", "ctrl-c", "last")})
-    monkeypatch.setattr(session, "Stage", FakeStage)
+    staged = {name: partial(make, name) for name in ("first", "ctrl-c", "last")}
+    environment = SimpleNamespace(versions={"oha": "1.2.3"})
+    stage = SimpleNamespace(laboratory=SimpleNamespace(environments={"a": environment}))
+    monkeypatch.setattr(registry, "UNIT", [partial(make, "unit")])
+    monkeypatch.setattr(registry, "END_TO_END", staged)
+    monkeypatch.setattr(session, "Stage", lambda *_: SimpleNamespace(up=lambda: nullcontext(stage)))
     return order
 
 
@@ -286,7 +273,7 @@ def test_what_is_done_is_not_made_again(root: Path, tmp_path: Path, made: list[s
     again = run(root, tmp_path, resume=True)
     assert made[5:] == []
     assert again.outcomes == found.outcomes
-    session.forget(tmp_path)
+    (tmp_path / session.FILE).unlink()
     with pytest.raises(UsageError, match="no unfinished self-test"):
         run(root, tmp_path, resume=True)
 

@@ -40,7 +40,7 @@ from tandem.selftest import (
 )
 from tandem.selftest.gap import BLOCKS, CELLS, TRUTH, CellServed, factors, judged, serves
 from tandem.selftest.known_answer import KnownAnswer, close
-from tandem.selftest.stage import SeenFromBothEnds, Served, Stage
+from tandem.selftest.stage import SeenFromBothEnds, Served
 from tandem.selftest.statistics import bootstrap_coverage, claims, noise
 from tandem.wording import BOTTLENECKS
 
@@ -289,21 +289,6 @@ def test_a_check_holds_if_only_the_control_is_wrong(
     assert lenient.judged(1, 2).negative_control_failed is False
 
 
-class Rare:
-    """A stage whose windows compare so many answers each, and find the altered ones in the window of that number."""
-
-    def __init__(self, compared: int, found_in: int | None) -> None:
-        self.compared, self.found_in, self.windows = compared, found_in, 0
-
-    def running(self, *_: object, **__: object) -> nullcontext["Rare"]:
-        return nullcontext(self)
-
-    def steady_window(self, *_: object) -> SeenFromBothEnds:
-        self.windows += 1
-        wrong = [finding("invalid", liars.CODE)] if self.windows == self.found_in else []
-        return seen(good_window(findings=wrong, tap=tap(self.compared, len(wrong))))
-
-
 @pytest.mark.parametrize(
     ("fault", "compared", "found_in", "windows"),
     [
@@ -318,9 +303,17 @@ class Rare:
 def test_rare_lies_are_looked_for_until_they_would_show(
     fault: str, compared: int, found_in: int | None, windows: int
 ) -> None:
-    stage = Rare(compared, found_in)
-    liars.faulty(stage, fault, 15)  # type: ignore[arg-type]
-    assert stage.windows == windows
+    made = list[SeenFromBothEnds]()
+
+    def steady_window(*_: object) -> SeenFromBothEnds:
+        wrong = [finding("invalid", liars.CODE)] if len(made) + 1 == found_in else []
+        made.append(seen(good_window(findings=wrong, tap=tap(compared, len(wrong)))))
+        return made[-1]
+
+    running = nullcontext(SimpleNamespace(steady_window=steady_window))
+    stage: Any = SimpleNamespace(running=lambda *_, **__: running)
+    assert liars.faulty(stage, fault, 15) is made[-1]
+    assert len(made) == windows
 
 
 def windows(way_ms: float = 1.5, overslept: float = 1.01) -> list[CellServed]:
@@ -423,22 +416,13 @@ class Silent:
         return good_window()
 
 
-class SilentStage:
-    """A stage that starts nothing."""
-
-    view = Quiet()
-    stack = SimpleNamespace(container=lambda _: None)
-
-    def running(self, *_: object, **__: object) -> nullcontext[Silent]:
-        return nullcontext(Silent())
-
-
 def test_each_check_has_its_name_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "stopped_s", lambda *_: 1.0)
     rates = cycle((100.0, 101.0, 99.0, 100.5))
     monkeypatch.setattr(overhead, "rate", lambda *_: (next(rates), 0.0))
     monkeypatch.setattr(visits, "kept", lambda *_, **__: (None, False))
-    stage: Stage = SilentStage()  # type: ignore[assignment]
+    stack = SimpleNamespace(container=lambda _: None)
+    stage: Any = SimpleNamespace(view=Quiet(), stack=stack, running=lambda *_, **__: nullcontext(Silent()))
     found = [
         *(one for group in (visits, timing, liars, attribution, gap, carry_over) for one in group.run(stage)),
         *overhead.run(stage, 3),

@@ -251,12 +251,13 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
     stage = Stage(root, tmp_path, VIEW, "shared")
     monkeypatch.setattr(stage.laboratory, "floor", floor)
     for how in (
-        {},
+        {"number": 2},
         {"implementation": BROKEN, "scenario": "recipe", "variables": {"FAULT": "cached"}},
         {"implementation": BROKEN, "scenario": "work", "settings": {"THREADS": "2"}},
     ):
         with pytest.raises(ZeroDivisionError), stage.running(**how):  # type: ignore[arg-type]
             pass
+    assert [len(spec.variants) for spec in made] == [2, 1, 1]
     assert [spec.verify for spec in made] == [False, False, True], "liars would be refused before a window"
     liar, honest = (stage.laboratory.prepared(spec.variants[0]) for spec in made[1:])
     assert (liar.stack.variables["FAULT"], liar.case.scenario.name) == ("cached", "recipe")
