@@ -74,7 +74,9 @@ def pack(
         with _tar(folder, archives) as tar, (archives / archive_name(result.id)).open("wb") as stream:
             raw = RawFiles(sha256=file_digest(tar, "sha256").hexdigest(), commit=commit)
             tar.seek(0)
-            with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=stream, mtime=0) as compressed:
+            with gzip.GzipFile(
+                filename="", mode="wb", compresslevel=9, fileobj=stream, mtime=0
+            ) as compressed:
                 shutil.copyfileobj(tar, compressed)
     lines = [shared_once(result.environments), *trials]
     text = b"".join(line.model_dump_json().encode() + b"\n" for line in lines)

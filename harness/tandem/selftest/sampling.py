@@ -16,7 +16,7 @@ from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.host import Cgroup
 from tandem.judge.counters import HARNESS, foreign_cores
-from tandem.probes.sampler import Sampler, Series
+from tandem.probes.sampler import Sampler
 from tandem.record.selftest import Outcome
 from tandem.selftest import burner
 from tandem.selftest.known_answer import KnownAnswer

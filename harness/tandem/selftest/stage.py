@@ -29,7 +29,7 @@ from tandem.load.rows import Floats, Rows, open_loop
 from tandem.load.vegeta import VEGETA
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import give
-from tandem.record.trial import Arrivals, Slicing, Trial, TrialSpec, WarmUp, WindowSpec
+from tandem.record.trial import Arrivals, Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
@@ -260,9 +260,7 @@ class Running:
             file.unlink()  # what is returned has it all, and the weekly class would leave gigabytes
         return SeenFromBothEnds(found.only, *read, Served.parse(log))
 
-    def steady_window(
-        self, load: Load, seconds: int, behaviour: str | None, **how: Any
-    ) -> SeenFromBothEnds:
+    def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: Any) -> SeenFromBothEnds:
         """A window that is made again while the host disturbs it. Returns the last try, whatever it is."""
 
         def disturbed(seen: SeenFromBothEnds) -> str | None:

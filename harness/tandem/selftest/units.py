@@ -161,7 +161,8 @@ def server_stall() -> Outcome:
     expected, wanted = "mean 38.3 ms, p99 1.40 s, p99.9 1.94 s", [0.0383, 1.40, 1.94]
     broken = f"counted from the actual send over {FEW} connections"
     many, few = (
-        paced(RATE_RPS, DURATION_S, BASE_S, connections, server=Pause(20, 2)) for connections in (CONNECTIONS, FEW)
+        paced(RATE_RPS, DURATION_S, BASE_S, connections, server=Pause(20, 2))
+        for connections in (CONNECTIONS, FEW)
     )
     return stall_answer("rows of a server that stalls", expected, wanted, broken).judged(
         stall_figures(rebuilt(many)), stall_figures(few.service_s)

@@ -436,4 +436,6 @@ def test_each_check_has_its_name_and_its_limit(monkeypatch: pytest.MonkeyPatch) 
     assert len(found) == len(TOLERANCES)
     assert all(one.negative_control for one in found)
     # Windows that are all alike show nothing, but that the rows agree with the server's log.
-    assert [one.name for one in found if one.passed and one.negative_control_failed] == [*timing.DISTRIBUTIONS]
+    assert [one.name for one in found if one.passed and one.negative_control_failed] == [
+        *timing.DISTRIBUTIONS
+    ]
