@@ -255,7 +255,7 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
         {"implementation": BROKEN, "scenario": "recipe", "variables": {"FAULT": "cached"}},
         {"implementation": BROKEN, "scenario": "work", "settings": {"THREADS": "2"}},
     ):
-        with pytest.raises(ZeroDivisionError), stage.running(**how):  # type: ignore[arg-type]
+        with pytest.raises(ZeroDivisionError), stage.running(**how):
             pass
     assert [len(spec.variants) for spec in made] == [2, 1, 1]
     assert [spec.verify for spec in made] == [False, False, True], "liars would be refused before a window"
