@@ -25,7 +25,7 @@ from tandem.selftest.stage import Stage
 
 FILE = "selftest-progress.json"
 
-type Check = Callable[[], Outcome | list[Outcome]]
+type Making = Callable[[], Outcome | list[Outcome]]
 
 
 class Progress(Part):
@@ -83,7 +83,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
     if kept.done:
         view.note(f"continuing after {', '.join(kept.done)}")
 
-    def group(name: str, checks: Iterable[tuple[str, Check]]) -> None:
+    def group(name: str, checks: Iterable[tuple[str, Making]]) -> None:
         view.trial(name)
         found, before = list[Outcome](), HERE.read_cpu()
         for label, check in checks:
@@ -129,7 +129,7 @@ def with_steal(outcomes: list[Outcome], during: HostCpu) -> list[Outcome]:
     return [one.model_copy(update=change) for one, change in zip(outcomes, changes, strict=True)]
 
 
-def made(name: str, check: Check) -> list[Outcome]:
+def made(name: str, check: Making) -> list[Outcome]:
     """The outcomes of a check. One that could not be made has not passed."""
     try:
         found = check()
