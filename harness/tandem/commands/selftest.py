@@ -38,7 +38,7 @@ def selftest(
         found = session.run(ROOT, RESULTS, view, only or [], full, resume)
         if not only:  # a part of the checks proves a part: it must not stand for the whole
             result.save(found, RESULTS)
-            session.forget(RESULTS)
+            (RESULTS / session.FILE).unlink(missing_ok=True)
     finally:
         view.close()
         for file in (RESULTS / result.FILE, RESULTS / session.FILE):

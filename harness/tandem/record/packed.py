@@ -56,16 +56,6 @@ def _tar(folder: Path, beside: Path) -> Iterator[BufferedRandom]:
         yield file
 
 
-def _archive(folder: Path, file: Path) -> str:
-    """Writes the raw files of a folder into an archive; returns its SHA-256 before compression."""
-    with _tar(folder, file.parent) as tar, file.open("wb") as stream:
-        found = file_digest(tar, "sha256").hexdigest()
-        tar.seek(0)
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=stream, mtime=0) as compressed:
-            shutil.copyfileobj(tar, compressed)
-    return found
-
-
 def pack(
     folder: Path,
     result: Result[Any],
@@ -81,7 +71,13 @@ def pack(
     raw = result.raw
     if raw is None and raw_files(folder):
         archives.mkdir(parents=True, exist_ok=True)
-        raw = RawFiles(sha256=_archive(folder, archives / archive_name(result.id)), commit=commit)
+        with _tar(folder, archives) as tar, (archives / archive_name(result.id)).open("wb") as stream:
+            raw = RawFiles(sha256=file_digest(tar, "sha256").hexdigest(), commit=commit)
+            tar.seek(0)
+            with gzip.GzipFile(
+                filename="", mode="wb", compresslevel=9, fileobj=stream, mtime=0
+            ) as compressed:
+                shutil.copyfileobj(tar, compressed)
     lines = [shared_once(result.environments), *trials]
     text = b"".join(line.model_dump_json().encode() + b"\n" for line in lines)
     packed = lzma.compress(HISTOGRAM.sub(_bare, text), preset=9 | lzma.PRESET_EXTREME)

@@ -91,17 +91,16 @@ def status(found: Selftest | None, source: str, now: datetime) -> Status:
 def sentence(state: Status, found: Selftest | None) -> str:
     """One line for the top of a report."""
     remedy = "run just selftest"
-    if state is Status.PASSED and found is not None:
-        return (
-            f"self-test: passed, {len(found.outcomes)} checks on {found.finished_at:%Y-%m-%d} ({found.kind})"
-        )
-    if state is Status.FAILING and found is not None:
-        bad = [outcome.name for outcome in found.outcomes if not good(outcome)]
-        listed = [*bad[:3], *(["…"] if len(bad) > 3 else []), *filter(None, [excuse(found.outcomes)])]
-        return f"self-test: failing ({', '.join(listed)}), {remedy}"
-    if state is Status.STALE and found is not None:
-        return f"self-test: stale (from {found.finished_at:%Y-%m-%d}: older than {FRESH.days} days, or the harness has changed), {remedy}"
-    return f"self-test: missing, {remedy}"
+    if found is None or state is Status.MISSING:
+        return f"self-test: missing, {remedy}"
+    day = f"{found.finished_at:%Y-%m-%d}"
+    if state is Status.PASSED:
+        return f"self-test: passed, {len(found.outcomes)} checks on {day} ({found.kind})"
+    if state is Status.STALE:
+        return f"self-test: stale (from {day}: older than {FRESH.days} days, or the harness has changed), {remedy}"
+    bad = [outcome.name for outcome in found.outcomes if not good(outcome)]
+    listed = [*bad[:3], *(["…"] if len(bad) > 3 else []), *filter(None, [excuse(found.outcomes)])]
+    return f"self-test: failing ({', '.join(listed)}), {remedy}"
 
 
 # ---- on disk ----
@@ -122,12 +121,10 @@ def harness_source(root: Path) -> str:
     return source_hash(folder.rglob("*.py"), folder)
 
 
-def save(found: Selftest, results: Path) -> Path:
-    """Keeps it as results/selftest.json. Raises TandemError if it cannot be written."""
+def save(found: Part, results: Path, name: str = FILE) -> None:
+    """Keeps a self-test, or what is done of one, as a file of results/. Raises TandemError if it cannot be written."""
     results.mkdir(parents=True, exist_ok=True)
-    file = results / FILE
-    write_atomically(file, found.model_dump_json(indent=1) + "\n")
-    return file
+    write_atomically(results / name, found.model_dump_json(indent=1) + "\n")
 
 
 def load(results: Path) -> Selftest | None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import TypedDict
+from typing import Any
 
 from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
@@ -40,16 +40,10 @@ class Limit:
     """Words that the evidence must have, where a tag has several reasons."""
 
     @property
-    def start(self) -> tuple[str, str]:
-        """Key of the start: limits with the same one share it."""
-        return self.implementation, repr((self.settings, self.variables, self.scenario))
-
-
-class Recipe(TypedDict):
-    """The start of a limit on the scenario `recipe`."""
-
-    implementation: str
-    scenario: str
+    def start(self) -> dict[str, Any]:
+        """What `Stage.running` is told: limits with the same start share it."""
+        names = ("implementation", "scenario", "settings", "variables")
+        return {name: getattr(self, name) for name in names}
 
 
 SLOW = """
@@ -75,7 +69,7 @@ end $$
 """Writers of notes have to wait. A lock on the author's row, which every note refers to, would not do: those who share it
 let each other in past the one that waits to have it alone."""
 POOL = {"PGBOUNCER_POOL_SIZE": "1"}
-RECIPE: Recipe = {"implementation": FAST, "scenario": "recipe"}
+RECIPE: dict[str, Any] = {"implementation": FAST, "scenario": "recipe"}
 
 LIMITS = [
     Limit("added latency", "latency-bound", "kind=constant&us=20000"),
@@ -104,24 +98,22 @@ LIMITS = [
 have different tags: each is the next one's negative control."""
 
 
-def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, SeenFromBothEnds | TandemError]]:
+def tried(stage: Stage) -> list[tuple[Limit, SeenFromBothEnds | TandemError]]:
     """A window of each; limits that need the same start share it."""
-    found: list[tuple[Limit, SeenFromBothEnds | TandemError]] = []
-    for start in dict.fromkeys(limit.start for limit in limits):
-        same = [limit for limit in limits if limit.start == start]
-        first = same[0]
-        with stage.running(
-            first.implementation, first.scenario, settings=first.settings, variables=first.variables
-        ) as running:
-            for limit in same:
+    found, left = list[tuple[Limit, SeenFromBothEnds | TandemError]](), LIMITS
+    while left:
+        start = left[0].start
+        with stage.running(**start) as running:
+            for limit in [one for one in left if one.start == start]:
                 stage.view.note(f"  {limit.name}")
                 found.append((limit, _window(running, limit)))
+        left = [limit for limit in left if limit.start != start]
     return found
 
 
 def _window(running: Running, limit: Limit) -> SeenFromBothEnds | TandemError:
     """A window under the limit; the error where there was none."""
-    stack, hogs = running.stack, list[Thread]()
+    stack, hogs = running.app.stack, list[Thread]()
 
     def psql(text: str) -> None:
         stack.execute("db", ["psql", "-q", "-d", "tandem", "-c", text])
@@ -166,7 +158,7 @@ def run(stage: Stage) -> list[Outcome]:
             named(seen, limit.says),
             "" if isinstance(seen, TandemError) else f": {seen.window.evidence[-1]}",
         )
-        for limit, seen in tried(stage, LIMITS)
+        for limit, seen in tried(stage)
     ]
     return [
         KnownAnswer[tuple[str, str]](
@@ -185,7 +177,7 @@ def confusion(stage: Stage, repetitions: int = 12) -> list[Outcome]:
     """The weekly class: each limit so often; the right tag in 95 %."""
     counts = {limit.name: Counter[str]() for limit in LIMITS}
     for _ in range(repetitions):
-        for limit, seen in tried(stage, LIMITS):
+        for limit, seen in tried(stage):
             counts[limit.name][named(seen, limit.says)] += 1
     rows = "; ".join(f"{name}: {dict(row)}" for name, row in counts.items())
 

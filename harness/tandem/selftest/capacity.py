@@ -3,7 +3,6 @@
 import math
 import random
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from tandem.analysis.threshold import SPREADS, StartProbes, threshold
@@ -18,7 +17,9 @@ WRONG = 0.10
 BASE_MS, FULL_MS, SLO_MS = 12.0, 400.0, 50.0
 WANTED = 0.95
 """Share of searches whose bracket holds the limit."""
-STUDIES = 150
+STUDIES, STARTS = 150, 6
+START_SD, PROBE_SD = 0.08, 0.05
+"""By which starts and probes scatter, as on a small machine: standard deviations of logarithms."""
 COVERED = 0.93
 """Least share of intervals that hold the limit, of 95 %."""
 
@@ -51,19 +52,19 @@ def brackets(state: Search, limit_rps: float) -> bool:
     return lower is not None and upper is not None and lower <= limit_rps <= upper
 
 
-def simulate(lead: int = LEAD, searches: int = SEARCHES, seed: int = 1) -> tuple[float, float, int]:
+def simulate(lead: int = LEAD) -> tuple[float, float, int]:
     """Share of searches whose bracket holds the limit; probes of a search in the mean and at most.
 
     Limits are spread over two decades; a search starts at 0.3 to 1.6 times the limit.
     """
-    noise = random.Random(seed)
+    noise = random.Random(1)
     held, probes = 0, []
-    for _ in range(searches):
+    for _ in range(SEARCHES):
         server = Server(limit_rps=200 * 100 ** noise.random(), noise=noise)
         state = search(server, int(server.limit_rps * noise.uniform(0.3, 1.6)), lead)
         held += brackets(state, server.limit_rps)
         probes.append(state.probes)
-    return held / searches, statistics.fmean(probes), max(probes)
+    return held / SEARCHES, statistics.fmean(probes), max(probes)
 
 
 def known_limit() -> Outcome:
@@ -82,38 +83,31 @@ def known_limit() -> Outcome:
     ).judged(simulate(), simulate(lead=1))
 
 
-def study(
-    noise: random.Random, start_sd: float, probe_sd: float, starts: int = 5
-) -> tuple[float, list[StartProbes]]:
+def study(noise: random.Random) -> tuple[float, list[StartProbes]]:
     """A limit, and the probes of a whole study of servers whose starts and probes scatter around it."""
     limit_rps = 200 * 100 ** noise.random()
 
-    def probe() -> Callable[[int], bool]:
-        own = limit_rps * math.exp(noise.gauss(0, start_sd))
-        return lambda rate_rps: rate_rps <= own * math.exp(noise.gauss(0, probe_sd))
-
     def follow(state: Search | Approach) -> list[tuple[float, bool]]:
-        holds, made = probe(), []
+        own_rps, probes = limit_rps * math.exp(noise.gauss(0, START_SD)), []
         while (rate := state.next_rps()) is not None:
-            state.tell(rate, passed := holds(rate))
-            made.append((float(rate), passed))
-        return made
+            passed = rate <= own_rps * math.exp(noise.gauss(0, PROBE_SD))
+            state.tell(rate, passed)
+            probes.append((float(rate), passed))
+        return probes
 
     made: list[StartProbes] = [follow(Search(max(1, int(limit_rps * noise.uniform(0.3, 1.6)))))]
-    while len(made) <= starts:
+    while len(made) < STARTS:
         made.append(follow(Approach(next_start_rps(made))))
     return limit_rps, made
 
 
-def coverage(
-    start_sd: float = 0.08, probe_sd: float = 0.05, studies: int = STUDIES, seed: int = 1
-) -> tuple[float, float, float]:
+def coverage() -> tuple[float, float, float]:
     """Share of intervals that hold the limit; the same where the first start is taken for all; and the mean width of an
     interval to either side, as a share."""
-    noise = random.Random(seed)
+    noise = random.Random(1)
     held, naive, widths = 0, 0, []
-    for _ in range(studies):
-        limit_rps, starts = study(noise, start_sd, probe_sd)
+    for _ in range(STUDIES):
+        limit_rps, starts = study(noise)
         found = threshold(starts)
         alone = threshold(starts[:1], SPREADS[:1])
         assert found is not None
@@ -121,11 +115,11 @@ def coverage(
         held += found.interval_rps[0] <= limit_rps <= found.interval_rps[1]
         naive += alone.interval_rps[0] <= limit_rps <= alone.interval_rps[1]
         widths.append(math.log(found.interval_rps[1] / found.interval_rps[0]) / 2)
-    return held / studies, naive / studies, statistics.fmean(widths)
+    return held / STUDIES, naive / STUDIES, statistics.fmean(widths)
 
 
 def interval_of_the_capacity() -> Outcome:
-    """Starts differ by 8 % and probes by 5 %, as on a small machine."""
+    """Starts differ by 8 % and probes by 5 %."""
     share, naive, width = coverage()
     return KnownAnswer[float](
         name="interval of the capacity",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tandem.record.selftest import Outcome
 from tandem.record.window import Window
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import OUTSIDE, SideBySide, Stage
+from tandem.selftest.stage import OUTSIDE, Running, Stage, cost_us
 
 GROUP = "carry-over"
 PLAIN, DEARER = "kind=spin&us=1000", "kind=spin&us=1400"
@@ -18,26 +18,20 @@ APART_MOST = 0.02
 """Most that the largest ratio may exceed the smallest."""
 
 
-def cost_us(window: Window) -> float:
-    """CPU per request; not a number where nothing was answered."""
-    return window.app_cpu_us_per_request or float("nan")
-
-
-def ratio_in_slices(pair: SideBySide, behaviour: str, slice_s: float) -> tuple[float, Window]:
+def ratio_in_slices(pair: Running, behaviour: str, slice_s: float) -> tuple[float, Window]:
     """CPU per request of a server with this behaviour by the plain one's, and its window."""
     plain, other = pair.labels
-    made = pair.window(SLICES[slice_s], {plain: PLAIN, other: behaviour}, slice_s)
+    made = pair.in_slices(SLICES[slice_s], {plain: PLAIN, other: behaviour}, slice_s)
     return cost_us(made[other]) / cost_us(made[plain]), made[other]
 
 
-def ratio_alone(pair: SideBySide, behaviour: str) -> float:
+def ratio_alone(pair: Running, behaviour: str) -> float:
     """CPU per request of that server by the plain one's, in one long window of each."""
-    plain, other = pair.labels
-    costs = {
-        label: cost_us(pair.alone(label, WINDOW_S, how))
-        for label, how in ((plain, PLAIN), (other, behaviour))
-    }
-    return costs[other] / costs[plain]
+    plain, other = (
+        cost_us(pair.alone(label, WINDOW_S, how))
+        for label, how in zip(pair.labels, (PLAIN, behaviour), strict=True)
+    )
+    return other / plain
 
 
 def ratio_of_starts(stage: Stage) -> float:
@@ -87,7 +81,7 @@ def outcome(honest: Compared, later: Compared) -> Outcome:
 def run(stage: Stage) -> list[Outcome]:
     """The ratio does not depend on how it is measured; a server that works on in the others' seconds is found."""
     honest, accused = dict[str, float](), list[str]()
-    with stage.side_by_side(2) as pair:
+    with stage.running(number=2) as pair:
         for slice_s in SLICES:
             ratio, window = ratio_in_slices(pair, DEARER, slice_s)
             honest[f"in slices of {slice_s:.0f} s"] = ratio

@@ -8,7 +8,7 @@ from tandem.analysis import ratios
 from tandem.load.rows import Floats
 from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import Running, SideBySide, Stage
+from tandem.selftest.stage import Running, Stage, cost_us
 
 GROUP = "comparing"
 COST_US = 1000.0
@@ -34,31 +34,33 @@ def word(ln_ratios: Floats) -> ratios.Word:
     return ratios.verdict(ratios.compare(ln_ratios.tolist()), better="lower")
 
 
+def spin(slowdown: float) -> str:
+    """The behaviour of a server that takes so much more CPU time for a request."""
+    return f"kind=spin&us={COST_US * (1 + slowdown):.1f}"
+
+
 def pairs(running: Running, slowdown: float, number: int, seed: int) -> Floats:
     """ln(CPU per request of the slower / of the other), one value per pair of windows, in random order."""
     chance, out = random.Random(f"{seed} {slowdown}"), []
     for _ in range(number):
-        costs: dict[bool, float] = {}
+        costs_us: dict[bool, float] = {}
         for slow in chance.sample([False, True], 2):
-            us = COST_US * (1 + (slowdown if slow else 0.0))
-            seen = running.steady_window("closed", WINDOW_S, f"kind=spin&us={us:.1f}", settled=False)
-            window = seen.window
-            costs[slow] = window.app_cpu_us_per_request or float("nan")
-        out.append(float(np.log(costs[True] / costs[False])))
+            behaviour = spin(slowdown if slow else 0.0)
+            seen = running.steady_window("closed", WINDOW_S, behaviour, settled=False)
+            costs_us[slow] = cost_us(seen.window)
+        out.append(float(np.log(costs_us[True] / costs_us[False])))
     return np.array(out)
 
 
-def sliced(pair: SideBySide, slowdown: float, number: int) -> Floats:
+def sliced(pair: Running, slowdown: float, number: int) -> Floats:
     """ln(CPU per request of the slower / of the other), one value for each two windows in slices. The two starts change
     places between them, so that their own difference cancels."""
     out = []
     for _ in range(number):
         halves = []
         for slower, other in (pair.labels, pair.labels[::-1]):
-            costs_us = {slower: COST_US * (1 + slowdown), other: COST_US}
-            made = pair.window(SLICES, {label: f"kind=spin&us={us:.1f}" for label, us in costs_us.items()})
-            slow, fast = (made[label].app_cpu_us_per_request or float("nan") for label in (slower, other))
-            halves.append(float(np.log(slow / fast)))
+            made = pair.in_slices(SLICES, {slower: spin(slowdown), other: spin(0.0)})
+            halves.append(np.log(cost_us(made[slower]) / cost_us(made[other])))
         out.append(float(np.mean(halves)))
     return np.array(out)
 
@@ -70,7 +72,7 @@ def size(ln_ratios: Floats) -> float:
 
 def in_slices(stage: Stage, windows: int = SLICED_WINDOWS) -> list[Outcome]:
     """Slices, as `compare` has them within a block: no difference and injected ones come out as large as they are."""
-    with stage.side_by_side(2) as pair:
+    with stage.running(number=2) as pair:
         same = size(sliced(pair, 0.0, windows))
         found = {slowdown: size(sliced(pair, slowdown, windows)) for slowdown in SLOWDOWNS}
 
@@ -119,30 +121,26 @@ def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
 def power(stage: Stage, sessions: int = POWER_SESSIONS) -> list[Outcome]:
     """An injected slowdown is found, and its size is right."""
 
-    def check(slowdown: float) -> KnownAnswer[list[Floats]]:
-        def claimed(found: list[Floats]) -> int:
-            return sum(word(one) == "dearer" for one in found)
-
-        return KnownAnswer(
-            name=f"slowdown of {slowdown:.0%}",
-            group=GROUP,
-            expected=f"{slowdown:+.1%} CPU per request",
-            tolerance=f"{MARGIN:.0%} of the cost, found in 80 %",
-            right=lambda found: (
-                abs(size(np.array(found)) - slowdown) <= MARGIN and claimed(found) >= 0.8 * len(found)
-            ),
-            shown=lambda found: (
-                f"{size(np.array(found)):+.2%}, dearer in {claimed(found)} of {len(found)} sessions of {PAIRS} pairs"
-            ),
-            broken="no slowdown",
-            caught=lambda found: abs(size(np.array(found)) - slowdown) > MARGIN and not claimed(found),
-        )
-
     with stage.running() as running:
         still = pairs(running, 0.0, PAIRS, 1)
         return [
-            check(slowdown).judged(
-                [pairs(running, slowdown, PAIRS, seed) for seed in range(sessions)], [still]
-            )
+            _found(slowdown, [pairs(running, slowdown, PAIRS, seed) for seed in range(sessions)], still)
             for slowdown in SLOWDOWNS
         ]
+
+
+def _found(slowdown: float, sessions: list[Floats], still: Floats) -> Outcome:
+    def told(found: list[Floats]) -> tuple[float, int, int]:
+        """The mean slowdown, in how many sessions it is called dearer, and how many there are."""
+        return size(np.array(found)), sum(word(one) == "dearer" for one in found), len(found)
+
+    return KnownAnswer[tuple[float, int, int]](
+        name=f"slowdown of {slowdown:.0%}",
+        group=GROUP,
+        expected=f"{slowdown:+.1%} CPU per request",
+        tolerance=f"{MARGIN:.0%} of the cost, found in 80 %",
+        right=lambda found: abs(found[0] - slowdown) <= MARGIN and found[1] >= 0.8 * found[2],
+        shown=lambda found: "{:+.2%}, dearer in {} of {} sessions".format(*found) + f" of {PAIRS} pairs",
+        broken="no slowdown",
+        caught=lambda found: abs(found[0] - slowdown) > MARGIN and not found[1],
+    ).judged(told(sessions), told([still]))

@@ -38,9 +38,16 @@ LEGS = [leg(0, "pool", "trips", NULL), leg(1, "workers", "reset")]
 PROGRAM = math.log(0.8)
 
 
-def own(side: Leg, state: int) -> frozenset[str]:
-    bits = side.own(state)
-    return frozenset(factor.name for bit, factor in enumerate(side.factors) if bits >> bit & 1)
+def cells(legs: list[Leg]) -> dict[str, tuple[bool, frozenset[str]]]:
+    """Label -> whether its leg begins as it is, and the factors that are as their side has them."""
+    return {
+        side.label(state): (
+            side.own_first,
+            frozenset(f.name for bit, f in enumerate(side.factors) if side.own(state) >> bit & 1),
+        )
+        for side in legs
+        for state in side.orders().states
+    }
 
 
 def additive(names: frozenset[str]) -> float:
@@ -61,11 +68,7 @@ TRUTHS: dict[str, Truth] = {"additive": additive, "minimum": minimum}
 
 def truth(of: Truth) -> dict[str, float]:
     """Label -> its logarithm."""
-    return {
-        side.label(state): of(own(side, state)) + (0.0 if side.own_first else PROGRAM)
-        for side in LEGS
-        for state in side.orders().states
-    }
+    return {label: of(own) + (0.0 if first else PROGRAM) for label, (first, own) in cells(LEGS).items()}
 
 
 def explained(

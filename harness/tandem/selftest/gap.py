@@ -8,7 +8,7 @@ from statistics import fmean
 
 from tandem.engine.blocks import complete_blocks
 from tandem.record.selftest import Outcome
-from tandem.selftest.explaining import SEED, leg, own
+from tandem.selftest.explaining import SEED, cells, leg
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Stage, require
 from tandem.studies.explain.conclusions import PROGRAMS
@@ -16,6 +16,7 @@ from tandem.studies.explain.shares import explanation, fitted
 
 GROUP = "gap"
 LEGS = [leg(0, "pool", "trips"), leg(1, "reset")]
+CELLS = cells(LEGS)
 BLOCKS, WINDOW_S, MARGIN = 2, 12, 0.03
 TRIP_MS = 25.0
 """A request takes so long that the CPU time of its way, a millisecond or a few of them where others compute, hardly counts."""
@@ -43,18 +44,9 @@ class CellServed:
 
 def serves(label: str) -> tuple[int, float]:
     """Connections and milliseconds of a request in a cell."""
-    first, names = next(
-        (one.own_first, own(one, state))
-        for one in LEGS
-        for state in one.orders().states
-        if one.label(state) == label
-    )
+    first, names = CELLS[label]
     trips = 13 if "trips" in names else 9 if "reset" in names else 8
     return (5 if "pool" in names else 20), trips * TRIP_MS * (1.0 if first else SLOWER)
-
-
-def labels() -> list[str]:
-    return [one.label(state) for one in LEGS for state in one.orders().states]
 
 
 def factors(found: Sequence[tuple[str, int, float]]) -> dict[str, float]:
@@ -72,7 +64,7 @@ def judged(made: Sequence[CellServed]) -> Outcome:
         [(one.label, one.block, one.connections / one.asked_ms / stretched[one.label]) for one in made]
     )
     found = factors([(one.label, one.block, one.rate_rps) for one in made])
-    names = labels()
+    names = [*CELLS]
     following = dict(zip(names, [*names[1:], names[0]], strict=True))
     broken = factors([(following[one.label], one.block, one.rate_rps) for one in made])
 
@@ -97,7 +89,7 @@ def run(stage: Stage) -> list[Outcome]:
     """Every cell in each block, in random order, as `explain` has it."""
     made: list[CellServed] = []
     with stage.running() as running:
-        for block, order in enumerate(complete_blocks(labels(), BLOCKS, SEED), start=1):
+        for block, order in enumerate(complete_blocks([*CELLS], BLOCKS, SEED), start=1):
             for label in order:
                 connections, ms = serves(label)
                 behaviour = f"kind=lognormal&us={ms * 1e3:.0f}&sigma={SIGMA}&seed={len(made)}"

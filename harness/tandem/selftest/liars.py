@@ -1,16 +1,20 @@
-"""Servers that lie, end to end: every one must come out invalid, for the right reason."""
+"""Servers that lie, end to end: every one must come out invalid, for the right reason.
+
+Those that answer the load otherwise than the harness can only be seen by a look at the load's own answers, on the wire.
+"""
 
 from dataclasses import dataclass
 
 from tandem.errors import TandemError
+from tandem.judge.on_wire import coverage, needed
 from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
-from tandem.selftest import on_wire
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage
+from tandem.selftest.stage import BROKEN, HONEST, Running, SeenFromBothEnds, Stage
 
 GROUP = "liars"
-WINDOW_S = 3
+WINDOW_S, WIRE_S, FILLER_S = 3, 15, 5
+"""Seconds of a window; with few altered answers, and without a lie; with nothing but filler."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ LIARS = [
     Liar("hang", "kind=hang", "no-answers", "error:"),
 ]
 CACHED = Liar("cached 200 without SQL", "FAULT=cached", "sql-mismatch", "the database ran")
+CONTROL = "the same server without the lie"
 
 
 def caught(liar: Liar, seen: SeenFromBothEnds) -> bool:
@@ -61,7 +66,7 @@ def outcome(liar: Liar, seen: SeenFromBothEnds | TandemError, honest: SeenFromBo
         expected=f"invalid: {liar.code}, {liar.text}",
         right=lambda one: isinstance(one, SeenFromBothEnds) and caught(liar, one),
         shown=shown,
-        broken="the same server without the lie",
+        broken=CONTROL,
         caught=lambda one: (
             isinstance(one, SeenFromBothEnds)
             and not caught(liar, one)
@@ -78,12 +83,62 @@ def lie(running: Running, liar: Liar, honest: SeenFromBothEnds) -> Outcome:
         return outcome(liar, error, honest)
 
 
+# ---- on the wire ----
+
+MISSED, WINDOWS_MOST = 1e-5, 8
+"""Windows follow each other until so many answers are compared that all altered ones are missed once in 100,000 times. A window
+of two busy cores compares a third of these answers, and misses all altered ones once in 75 times."""
+CODE = "wrong-on-wire"
+RARE = "few-altered"
+FAULTS = {
+    RARE: ("three answers in a thousand altered, same length", WIRE_S),
+    "filler": ("filler of the right length for the generator", FILLER_S),
+}
+"""Fault -> what it is called, and the seconds of a window."""
+
+
+def shown_on_wire(seen: SeenFromBothEnds) -> str:
+    """The verdict, how many answers were compared, at which cost, and what was wrong."""
+    tap = seen.window.tap
+    assert tap is not None
+    wrong = "".join(f": {finding.text}" for finding in seen.window.findings if finding.code == CODE)
+    costs = f"{tap.bursts} bursts, {tap.capture_cpu_s:.2f} s of CPU during the load"
+    return f"{seen.window.verdict}, {coverage([seen.window])} ({costs}){wrong}"[:400]
+
+
+def faulty(stage: Stage, fault: str, seconds: int) -> SeenFromBothEnds:
+    """A window of the broken backend with a fault that shows, or the one with which enough answers were compared."""
+    compared = 0
+    with stage.running(BROKEN, "recipe", variables={"FAULT": fault}) as running:
+        for _ in range(WINDOWS_MOST):
+            one = running.steady_window("closed", seconds, None)
+            compared += one.window.tap.compared if one.window.tap else 0
+            if fault != RARE or CODE in one.codes() or compared >= needed(missed=MISSED):
+                break
+    return one
+
+
+def on_wire(name: str, liar: SeenFromBothEnds, honest: SeenFromBothEnds) -> Outcome:
+    """Judges a window of a liar, and as the control one of the same server without the lie."""
+    return KnownAnswer[SeenFromBothEnds](
+        name=name,
+        group=GROUP,
+        expected=f"invalid: {CODE}",
+        right=lambda one: one.window.verdict is Verdict.INVALID and CODE in one.codes(),
+        shown=shown_on_wire,
+        broken=CONTROL,
+        caught=lambda one: (
+            CODE not in one.codes() and one.window.tap is not None and one.window.tap.compared > 0
+        ),
+    ).judged(liar, honest)
+
+
 def run(stage: Stage) -> list[Outcome]:
-    """The checks of this module and of `on_wire`."""
+    """The checks of this module."""
     with stage.running() as running:
-        honest = running.steady_window("closed", WINDOW_S, HONEST)
-        out = [lie(running, liar, honest) for liar in LIARS]
-    honest, on_the_wire = on_wire.run(stage)
+        calibrated = running.steady_window("closed", WINDOW_S, HONEST)
+        out = [lie(running, liar, calibrated) for liar in LIARS]
+    honest = faulty(stage, "", WIRE_S)
+    seen = [on_wire(name, faulty(stage, fault, lasts), honest) for fault, (name, lasts) in FAULTS.items()]
     # Answers from memory: right bodies, and PostgreSQL does not know of them.
-    cached = on_wire.seen(stage, "cached", WINDOW_S)
-    return [*out, outcome(CACHED, cached, honest), *on_the_wire]
+    return [*out, outcome(CACHED, faulty(stage, "cached", WINDOW_S), honest), *seen]

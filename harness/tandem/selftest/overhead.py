@@ -1,8 +1,6 @@
 """The cost of measuring: the same load with and without sampler, prober, hiccup meters and psrecord. Weekly."""
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -25,18 +23,6 @@ STEAL_MOST = 0.02
 """A pair in which the hypervisor took more than this from one side is left out."""
 
 
-@contextmanager
-def unwatched(running: Running) -> Iterator[None]:
-    """psrecord, which runs as long as the application, stands still meanwhile."""
-    psrecord = running.app._psrecord
-    assert psrecord is not None
-    psrecord.freeze()
-    try:
-        yield
-    finally:
-        psrecord.thaw()
-
-
 def inner(answers: list[int], seconds: int) -> float:
     """Answers per second without the first and the last second of a window."""
     return float(np.mean(answers[1 : seconds - 1]))
@@ -50,8 +36,13 @@ def rate(running: Running, watched: bool) -> tuple[float, float]:
         answers = answers_per_second(running.window("closed", WINDOW_S, LOAD).rows)
     else:
         running.arm(LOAD)
-        with unwatched(running):
+        psrecord = running.app._psrecord  # it runs as long as the application
+        assert psrecord is not None
+        psrecord.freeze()
+        try:
             answers = running.app.warm_up(WINDOW_S)
+        finally:
+            psrecord.thaw()
     used = HERE.read_cpu().since(before)
     return inner(answers, WINDOW_S), used.steal_s / used.total_s
 

@@ -1,7 +1,6 @@
 """Queues of known load, end to end: against the recursion over the server's own log, and against the theory of queues."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,6 @@ from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, late, path, require_sa
 from tandem.selftest.units import evenly_spaced_mean, lindley, mean_error, poisson_mean
 
 GROUP = "queueing"
-NUMBERS = {3: "three", 4: "four"}
 LOADS = (0.5, 0.7)
 SERVICE_S, WAKING_SHARE = 0.005, 0.04
 """Time of a service, and the share that a server which arrivals at random wake up may take beyond the recursion: 0.2 ms on a slow host."""
@@ -29,34 +27,30 @@ queue not to matter."""
 
 @dataclass(frozen=True)
 class Queue:
-    """A single server and its arrivals. errors: of the theory, that are allowed."""
+    """A single server with arrivals at random or evenly spaced, and with exponential services or ones that are all alike."""
 
     name: str
-    mean: Callable[[float], float]
-    """Load -> mean response time in service times, by theory."""
     poisson: bool
-    exponential: bool
-    errors: int
-    service_s: float = SERVICE_S
-    least_ms: float = LEAST_MS
-    """By which the mean may be off the recursion."""
+    exponential: bool = True
 
     def behaviour(self, load: float, number: int) -> str:
         """The server's in the window of that number: each draws other service times."""
         how = "" if self.exponential else "&busy=1"
-        return f"kind=queue&us={self.service_s * 1e6:.0f}{how}&seed={round(load * 100) + 1000 * number}"
+        return f"kind=queue&us={SERVICE_S * 1e6:.0f}{how}&seed={round(load * 100) + 1000 * number}"
 
     def arrivals(self, number: int) -> Arrivals | None:
         return Arrivals(process="poisson", seed=number) if self.poisson else None
 
+    def mean(self, load: float) -> float:
+        """Mean response time in service times, by theory."""
+        return poisson_mean(load, self.exponential) if self.poisson else evenly_spaced_mean(load)
 
-EVEN = Queue("queue", evenly_spaced_mean, poisson=False, exponential=True, errors=3)
+
+EVEN = Queue("queue", poisson=False)
+AT_RANDOM = Queue("M/M/1 queue", poisson=True), Queue("M/D/1 queue", poisson=True, exponential=False)
 DRAWN_MS = 0.5
-"""The way, if that is more: it is measured on an idle path, one request at a time; of those that come at random several are on it."""
-AT_RANDOM = (
-    Queue("M/M/1 queue", lambda load: poisson_mean(load, True), True, True, errors=4, least_ms=DRAWN_MS),
-    Queue("M/D/1 queue", lambda load: poisson_mean(load, False), True, False, errors=4, least_ms=DRAWN_MS),
-)
+"""By which the mean may be off the recursion where arrivals are drawn, or the way, if that is more: it is measured on an idle path, one
+request at a time; of those that come at random several are on it."""
 
 
 def as_asked(busy: float, load: float, requests: int) -> bool:
@@ -71,8 +65,8 @@ def queue(
     """A single server, over all windows together. The generator is held against the recursion over the server's log, the
     recursion against the log itself and against the theory at the load that there was, which has to be the one that was
     asked for. Where the generator draws the arrivals, the recursion is over the instants at which requests were due."""
-    rate, way_s = round(load / of.service_s), float(np.median(way(idle)))
-    least_ms = max(of.least_ms, way_s * 1e3 if of.poisson else 0)
+    rate, way_s = round(load / SERVICE_S), float(np.median(way(idle)))
+    least_ms, errors, said = (max(DRAWN_MS, way_s * 1e3), 4, "four") if of.poisson else (LEAST_MS, 3, "three")
     seen = [
         running.steady_window(
             *("open", seconds, of.behaviour(load, number)),
@@ -91,7 +85,7 @@ def queue(
     wanted_ms = float((recursion_s + late_s).mean() + way_s) * 1e3
     found_ms = float(np.concatenate([one.response_s() for one in seen]).mean()) * 1e3
     replayed, busy = recursion_s.mean() / own_s.mean(), rate * float(took_s.mean())
-    spread = of.errors * mean_error(load, len(took_s), random=of.poisson, exponential=of.exponential)
+    spread = errors * mean_error(load, len(took_s), random=of.poisson, exponential=of.exponential)
     theory, unqueued_ms = of.mean(busy), float((took_s + late_s).mean() + way_s) * 1e3
     in_services = float(recursion_s.mean() / took_s.mean())
     waking = WAKING_SHARE if of.poisson else LEAST_SHARE
@@ -102,7 +96,7 @@ def queue(
         group=GROUP,
         expected=f"{wanted_ms:.2f} ms by the recursion, which theory puts at {theory:.3f} service times at {busy:.1%} load;"
         f" it gives {in_services:.3f} service times and {replayed:.4f} of the server's own log",
-        tolerance=f"{least_ms:.1f} ms or 1 %; {spread:.2f} ({NUMBERS[of.errors]} standard errors of {len(took_s):,} requests)",
+        tolerance=f"{least_ms:.1f} ms or 1 %; {spread:.2f} ({said} standard errors of {len(took_s):,} requests)",
         right=lambda ms: close(ms, wanted_ms, LEAST_SHARE, least_ms) and consistent,
         shown=lambda ms: f"{ms:.2f} ms",
         broken="without the queue",
@@ -149,7 +143,7 @@ def schedule(running: Running) -> Outcome:
     ).judged(_gaps_p(due_s, FAST_S), _gaps_p(np.arange(len(due_s)) / FAST_RPS, FAST_S))
 
 
-def run(stage: Stage, requests: int) -> list[Outcome]:
+def run(stage: Stage, requests: int = 100_000) -> list[Outcome]:
     """Evenly spaced arrivals at 50 and 70 % load, with so many requests that the theory binds to 2 and 4 %."""
     with stage.running() as running:
         idle = path(running, round(0.5 / SERVICE_S))

@@ -1,7 +1,6 @@
 """The checks, by class. A new module is one line here."""
 
 from collections.abc import Callable
-from types import ModuleType
 
 from tandem.record.selftest import Outcome
 from tandem.selftest import (
@@ -17,15 +16,20 @@ from tandem.selftest import (
     sampling,
     statistics,
     timing,
+    units,
     visits,
 )
-from tandem.selftest import units as units_
 from tandem.selftest.stage import Stage
 
 OnStage = Callable[[Stage], list[Outcome]]
 
-UNIT: list[ModuleType] = [units_, statistics, capacity, explaining]
-"""Modules with `CHECKS`, each of which returns an Outcome: no containers, a few seconds in all."""
+UNIT: list[Callable[[], Outcome]] = [
+    *units.CHECKS,
+    *statistics.CHECKS,
+    *capacity.CHECKS,
+    *explaining.CHECKS,
+]
+"""Without containers: a few seconds in all."""
 
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
@@ -37,8 +41,6 @@ END_TO_END: dict[str, OnStage] = {
 }
 """With real containers: minutes in all."""
 
-LONG_QUEUE = 100_000
-
 WEEKLY: dict[str, OnStage] = {
     "gap": gap.run,
     "hangs": timing.hangs,
@@ -46,15 +48,10 @@ WEEKLY: dict[str, OnStage] = {
     "overhead": overhead.run,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,
-    "long-queues": lambda stage: queueing.run(stage, LONG_QUEUE),
+    "long-queues": queueing.run,
     "pairs": comparing.same_with_itself,
 }
 """Only with --full: hours, the shortest first."""
-
-
-def units() -> list[Callable[[], Outcome]]:
-    """The checks of the unit class."""
-    return [check for module in UNIT for check in module.CHECKS]
 
 
 def names() -> list[str]:

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from python_on_whales import Container, DockerClient
 
+from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.host import Cgroup
 from tandem.judge.counters import HARNESS, foreign_cores
-from tandem.probes.sampler import Sampler, Series
+from tandem.probes.sampler import Sampler
 from tandem.record.selftest import Outcome
 from tandem.selftest import burner
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import BROKEN, HONEST, Stage, require
+from tandem.selftest.stage import BROKEN, HONEST, Stage
 
 GROUP = "sampler"
 IMAGE = f"tandem/{BROKEN}"
@@ -38,6 +39,7 @@ THIEF = "thief"
 CHILDREN, CHILD_S = 200, 0.020
 SIZE_BYTES = 256 << 20
 FORKS = 4
+ENDS_S = 120
 
 
 @dataclass
@@ -47,16 +49,15 @@ class Burner:
     container: Container
     group: Cgroup
 
-    def lines(self, wait_s: float = 120) -> list[dict[str, Any]]:
+    def lines(self) -> list[dict[str, Any]]:
         """The lines that it printed, once it is done. Raises TandemError if it does not get done."""
-        deadline = time.monotonic() + wait_s
+        deadline = time.monotonic() + ENDS_S
         while time.monotonic() < deadline:
             said = str(self.container.logs()).splitlines()
             if said and said[-1] == "done":
                 return [json.loads(line) for line in said[:-1]]
             time.sleep(0.2)
-        require(False, f"the burner did not end: {self.container.logs()}")
-        return []
+        raise TandemError(f"the burner did not end: {self.container.logs()}")
 
 
 @contextmanager
@@ -75,12 +76,6 @@ def burning(*arguments: object) -> Iterator[Burner]:
         container.remove(force=True, volumes=True)
 
 
-def _cores(series: Series, low_s: float, high_s: float) -> float:
-    """Cores that the burner used, as tandem.judge.counters computes them."""
-    used = [series.at(moment, lambda sample: sample.usage["burner"].cpu_s) for moment in (low_s, high_s)]
-    return (used[1] - used[0]) / (high_s - low_s)
-
-
 def _own_cores(lines: list[dict[str, Any]], low_s: float, high_s: float) -> float:
     """Cores that the burner used, by its processes' own clocks."""
     used = 0.0
@@ -92,7 +87,7 @@ def _own_cores(lines: list[dict[str, Any]], low_s: float, high_s: float) -> floa
 
 
 def shares(cpus: int) -> Outcome:
-    """A burner at known shares of a core, against its own clocks."""
+    """A burner at known shares of a core, as tandem.judge.counters computes them, against its own clocks."""
     wanted = [share for share in SHARES if share <= max(1.0, cpus - 0.5)]
     with burning("share", ",".join(map(str, wanted)), SHARE_S) as it:
         sampler = Sampler(HERE, {"burner": it.group}, None, None, lambda before, now: None)
@@ -104,7 +99,8 @@ def shares(cpus: int) -> Outcome:
         own = [line for line in lines if line["share"] == f"{share:.2f}"]
         low, high = _inside(own)
         true = _own_cores(own, low, high)
-        differences.append(_cores(series, low, high) - true)
+        used = [series.at(moment, lambda sample: sample.usage["burner"].cpu_s) for moment in (low, high)]
+        differences.append((used[1] - used[0]) / (high - low) - true)
         polled.append(_own_cores([line for line in own if line["process"] == 0], low, high) - true)
     return KnownAnswer[list[float]](
         name="CPU burner",

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from pydantic import Field
@@ -18,12 +19,13 @@ from tandem.judge.judge import STEAL_WARN
 from tandem.lab.live import View
 from tandem.lab.sources import git
 from tandem.record.part import Part
-from tandem.record.selftest import Kind, Outcome, Selftest, excuse, good, harness_source
-from tandem.record.store import write_atomically
+from tandem.record.selftest import Kind, Outcome, Selftest, excuse, good, harness_source, save
 from tandem.selftest import registry
-from tandem.selftest.stage import Stage, oha_version
+from tandem.selftest.stage import Stage
 
 FILE = "selftest-progress.json"
+
+type Making = Callable[[], Outcome | list[Outcome]]
 
 
 class Progress(Part):
@@ -61,30 +63,14 @@ def begun(results: Path, fresh: Progress, resume: bool) -> Progress:
     return kept
 
 
-def keep(progress: Progress, results: Path) -> None:
-    """Raises TandemError if it cannot be written."""
-    results.mkdir(parents=True, exist_ok=True)
-    write_atomically(results / FILE, progress.model_dump_json(indent=1) + "\n")
-
-
-def forget(results: Path) -> None:
-    """Removes the file, once the whole is kept."""
-    (results / FILE).unlink(missing_ok=True)
-
-
-def could_not(name: str, error: Exception) -> Outcome:
-    """The outcome of a check that could not be made: it has not passed."""
-    said = f"could not be made: {error}"[:400]
-    return Outcome(name=name, group=name, expected="a check", measured=said, passed=False)
-
-
 def chosen(only: list[str], full: bool) -> list[str]:
     """Groups to run, in order. Raises UsageError for a name that does not exist."""
+    names = registry.names()
     for name in only:
-        if name not in registry.names():
-            raise unknown("group of checks", name, registry.names())
+        if name not in names:
+            raise unknown("group of checks", name, names)
     if only:
-        return [name for name in registry.names() if name in only]
+        return [name for name in names if name in only]
     return ["unit", *registry.END_TO_END, *(registry.WEEKLY if full else [])]
 
 
@@ -92,48 +78,46 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
     """Runs the checks; without `only`, each group is kept once it is done, and `resume` goes on after those. Raises
     UsageError for unknown names and where nothing can go on, TandemError where the stack does not come up."""
     groups, source = chosen(only, full), harness_source(root)
-    made = begun(results, Progress(source=source, full=full, started_at=datetime.now(UTC)), resume)
-    spent_s, began = made.spent_s, time.monotonic()
-    if made.done:
-        view.note(f"continuing after {', '.join(made.done)}")
+    kept = begun(results, Progress(source=source, full=full, started_at=datetime.now(UTC)), resume)
+    spent_s, began = kept.spent_s, time.monotonic()
+    if kept.done:
+        view.note(f"continuing after {', '.join(kept.done)}")
 
-    def group(name: str, checks: Iterable[Callable[[], list[Outcome]]]) -> None:
+    def group(name: str, checks: Iterable[tuple[str, Making]]) -> None:
         view.trial(name)
         found, before = list[Outcome](), HERE.read_cpu()
-        for check in checks:
-            outcomes = check()
+        for label, check in checks:
+            outcomes = made(label, check)
             found += outcomes
             for outcome in outcomes:
                 view.note(f"  {'ok' if good(outcome) else 'NOT OK'}  {outcome.name}: {outcome.measured}")
-        made.done[name] = with_steal(found, HERE.read_cpu().since(before))
-        made.spent_s = spent_s + time.monotonic() - began
+        kept.done[name] = with_steal(found, HERE.read_cpu().since(before))
+        kept.spent_s = spent_s + time.monotonic() - began
         if not only:
-            keep(made, results)
+            save(kept, results, FILE)
 
-    left = [name for name in groups if name not in made.done]
+    left = [name for name in groups if name not in kept.done]
     if "unit" in left:
-        group(
-            "unit", [partial(_made, getattr(check, "__name__", "check"), check) for check in registry.units()]
-        )
+        group("unit", [(getattr(check, "__name__", "check"), check) for check in registry.UNIT])
     staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in left}
     if staged:
         placement = Catalog(root).default_placement(HERE.topology().places).name
         with Stage(root, results, view, placement).up() as stage:
-            made.oha_version = oha_version(stage)
+            kept.oha_version = next(iter(stage.laboratory.environments.values())).versions["oha"]
             for name, on_stage in staged.items():
-                group(name, [partial(_made, name, partial(on_stage, stage))])
+                group(name, [(name, partial(on_stage, stage))])
     weekly = bool(registry.WEEKLY.keys() & set(groups))
-    kind: Kind = "weekly" if weekly else "end to end" if made.oha_version else "unit"
+    kind: Kind = "weekly" if weekly else "end to end" if kept.oha_version else "unit"
     return Selftest(
         kind=kind,
-        started_at=made.started_at,
+        started_at=kept.started_at,
         finished_at=datetime.now(UTC),
-        duration_s=made.spent_s,
+        duration_s=kept.spent_s,
         git_commit=git(root, "rev-parse", "HEAD"),
         source=source,
-        oha_version=made.oha_version,
+        oha_version=kept.oha_version,
         cpus=HERE.cpus,
-        outcomes=[outcome for name in groups for outcome in made.done[name]],
+        outcomes=[outcome for name in groups for outcome in kept.done[name]],
     )
 
 
@@ -145,11 +129,13 @@ def with_steal(outcomes: list[Outcome], during: HostCpu) -> list[Outcome]:
     return [one.model_copy(update=change) for one, change in zip(outcomes, changes, strict=True)]
 
 
-def _made(name: str, check: Callable[[], Outcome | list[Outcome]]) -> list[Outcome]:
+def made(name: str, check: Making) -> list[Outcome]:
+    """The outcomes of a check. One that could not be made has not passed."""
     try:
         found = check()
     except (TandemError, ArithmeticError, OSError, ValueError, KeyError) as error:
-        return [could_not(name, error)]
+        said = f"could not be made: {error}"[:400]
+        found = Outcome(name=name, group=name, expected="a check", measured=said, passed=False)
     return found if isinstance(found, list) else [found]
 
 
@@ -164,20 +150,15 @@ def report(found: Selftest) -> Table:
     table = Table(title=f"self-test, {found.kind}", title_justify="left", show_lines=True)
     for column in ("check", "expected", "measured", "tolerance", "ok", "broken on purpose", "caught"):
         table.add_column(column, overflow="fold")
-    group = None
-    for outcome in found.outcomes:
-        if outcome.group != group:
-            group = outcome.group
-            table.add_section()
-        table.add_row(
-            Text(outcome.name),
-            Text(outcome.expected),
-            Text(outcome.measured),
-            Text(outcome.tolerance),
-            _mark(outcome.passed),
-            Text(outcome.negative_control or "–", style="dim"),
-            _mark(outcome.negative_control_failed),
-        )
+    for _, same in groupby(found.outcomes, key=lambda one: one.group):
+        table.add_section()
+        for one in same:
+            table.add_row(
+                *map(Text, (one.name, one.expected, one.measured, one.tolerance)),
+                _mark(one.passed),
+                Text(one.negative_control or "–", style="dim"),
+                _mark(one.negative_control_failed),
+            )
     return table
 
 

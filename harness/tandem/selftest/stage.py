@@ -6,10 +6,10 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import httpx
 import numpy as np
@@ -25,12 +25,11 @@ from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.lab.stack import Stack
 from tandem.lab.visit import Visit
 from tandem.load.generator import OHA, Report
-from tandem.load.generators import GENERATORS
 from tandem.load.rows import Floats, Rows, open_loop
 from tandem.load.vegeta import VEGETA
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import give
-from tandem.record.trial import Arrivals, Slicing, Trial, TrialSpec, WarmUp, WindowSpec
+from tandem.record.trial import Arrivals, Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
@@ -59,6 +58,7 @@ SCENARIO = Scenario(
 """The request that the calibrated server answers."""
 
 Load = Literal["closed", "open"]
+NO_LOG = "arrival_us,start_us,finish_us\n"
 
 
 @dataclass(frozen=True)
@@ -150,29 +150,28 @@ def control(app: Application, what: str, wait_s: float) -> str:
 
 @dataclass
 class Running:
-    """A warm start of one application, for windows."""
+    """Warm starts of one visit, for windows: of one application, or of calibrated servers that take turns in slices, as
+    variants of a comparison do."""
 
     visit: Visit
     floor: ContainerFloor
     view: View
     behaviour: str | None = None
     """Behaviour that the server is armed with before its warm-up."""
-    _begin: Callable[[], None] | None = None
     _windows: int = 0
 
     def __post_init__(self) -> None:
-        self.floor.beginning = self._beginning
         if (behaviour := self.behaviour) is not None:
-            self._begin = lambda: self.arm(behaviour)
+            self._once(lambda: self.arm(behaviour))
 
-    def _beginning(self) -> None:
-        begin, self._begin = self._begin, None  # a warm-up in parts is armed once
-        if begin is not None:
+    def _once(self, begin: Callable[[], None]) -> None:
+        """Has this done as the next load begins; a warm-up in parts is armed once."""
+
+        def beginning() -> None:
+            self.floor.beginning = None
             begin()
 
-    @property
-    def label(self) -> str:
-        return self.trial.spec.variants[0]
+        self.floor.beginning = beginning
 
     @property
     def trial(self) -> Trial:
@@ -180,20 +179,47 @@ class Running:
         return self.visit.trial
 
     @property
-    def app(self) -> Application:
-        return self.floor.apps[self.label]
+    def labels(self) -> list[str]:
+        return self.trial.spec.variants
 
     @property
-    def stack(self) -> Stack:
-        return self.app.stack
+    def label(self) -> str:
+        return self.labels[0]
+
+    @property
+    def app(self) -> Application:
+        return self.floor.apps[self.label]
 
     def codes(self) -> set[str]:
         """Codes of the findings at its start and its end."""
         return {finding.code for finding in self.trial.starts[self.label].findings}
 
-    def arm(self, behaviour: str) -> None:
-        """Arms the calibrated server with a behaviour from now on."""
-        control(self.app, f"arm?{behaviour}", wait_s=5)
+    def arm(self, behaviour: str, label: str | None = None) -> None:
+        """Arms a calibrated server with a behaviour from now on. label: default the first."""
+        control(self.floor.apps[label or self.label], f"arm?{behaviour}", wait_s=5)
+
+    def _measured(
+        self,
+        kind: str,
+        labels: list[str],
+        behaviours: dict[str, str],
+        meanwhile: Callable[[], None] | None = None,
+        **how: Any,
+    ) -> WindowRecord:
+        """One window of these, whose servers are armed as its load begins. how: fields of its spec."""
+        self._windows += 1
+        spec = WindowSpec(name=f"{self._windows}-{kind}", variants=labels, **how)
+
+        def begin() -> None:
+            for label, behaviour in behaviours.items():
+                self.arm(behaviour, label)
+            if meanwhile is not None:
+                meanwhile()
+
+        self._once(begin)
+        found = self.visit.measure(spec, labels)
+        require(bool(found.windows), found.refused or "no window")
+        return found
 
     def window(
         self,
@@ -203,51 +229,38 @@ class Running:
         *,
         rate_rps: int | None = None,
         connections: int = 20,
-        address: str | None = None,
         meanwhile: Callable[[], None] | None = None,
-        settled: bool = True,
         arrivals: Arrivals | None = None,
+        **how: Any,
     ) -> SeenFromBothEnds:
-        """One window, with the server armed at its beginning. address: whom to ask, HAProxy unless said. arrivals: by vegeta.
-        meanwhile: called once as the load begins; must not wait. settled=False: begins without waiting for a quiet host.
+        """One window, with the server armed at its beginning. meanwhile: called once as the load begins; must
+        not wait. arrivals: by vegeta. how: further fields of WindowSpec, such as `address` and `settled`.
 
         An open loop has four times the connections (tandem.load.client).
         """
-        self._windows += 1
-        spec = WindowSpec(
-            name=f"{self._windows}-{load}",
-            variants=[self.label],
+        generator, folder = VEGETA if arrivals else OHA, self.app.folder
+        found = self._measured(
+            load,
+            [self.label],
+            {} if behaviour is None else {self.label: behaviour},
+            meanwhile,
             seconds=seconds,
             load=load,
             rates_rps={} if rate_rps is None else {self.label: rate_rps},
             scenario_changes={"connections": connections},
-            address=address,
             trim_start_s=TRIM_START_S,
             trim_end_s=TRIM_END_S,
-            settled=settled,
-            generator=VEGETA.name if arrivals else OHA.name,
+            generator=generator.name,
             arrivals=arrivals,
+            **how,
         )
+        log = NO_LOG if behaviour is None else control(self.app, "log", wait_s=30)
+        read = generator.read(folder, found.spec.name)
+        for file in folder.glob(f"{found.spec.name}.*"):
+            file.unlink()  # what is returned has it all, and the weekly class would leave gigabytes
+        return SeenFromBothEnds(found.only, *read, Served.parse(log))
 
-        def begin() -> None:
-            if behaviour is not None:
-                self.arm(behaviour)
-            if meanwhile is not None:
-                meanwhile()
-
-        self._begin = begin
-        window = self.visit.measure(spec, [self.label]).only
-        served = Served.parse("arrival_us,start_us,finish_us\n")
-        if behaviour is not None:
-            served = Served.parse(control(self.app, "log", wait_s=30))
-        seen = SeenFromBothEnds(window, *GENERATORS[spec.generator].read(self.app.folder, spec.name), served)
-        for file in self.app.folder.glob(f"{spec.name}.*"):
-            file.unlink()  # `seen` has it all, and the weekly class would leave gigabytes
-        return seen
-
-    def steady_window(
-        self, load: Load, seconds: int, behaviour: str | None, **how: object
-    ) -> SeenFromBothEnds:
+    def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: Any) -> SeenFromBothEnds:
         """A window that is made again while the host disturbs it. Returns the last try, whatever it is."""
 
         def disturbed(seen: SeenFromBothEnds) -> str | None:
@@ -256,107 +269,72 @@ class Running:
             whys = [f.text for f in seen.window.findings if f.severity == "void"]
             return whys[0] if whys else seen.window.evidence[-1]
 
-        return again(self.view, lambda: self.window(load, seconds, behaviour, **how), disturbed)  # type: ignore[arg-type]
+        return again(self.view, lambda: self.window(load, seconds, behaviour, **how), disturbed)
 
-
-@dataclass
-class SideBySide:
-    """Warm starts of the calibrated server that take turns in slices, as variants of a comparison do."""
-
-    visit: Visit
-    floor: ContainerFloor
-    view: View
-    _windows: int = 0
-
-    @property
-    def labels(self) -> list[str]:
-        return self.visit.trial.spec.variants
-
-    def window(self, slices: int, behaviours: dict[str, str], slice_s: float = SLICE_S) -> dict[str, Window]:
+    def in_slices(
+        self, slices: int, behaviours: dict[str, str], slice_s: float = SLICE_S
+    ) -> dict[str, Window]:
         """One window of so many slices of each; made again while the host disturbs it. behaviours: label -> its server's."""
         seconds = round((slices + 1) * slice_s * len(self.labels))
-        return self._made(self.labels, seconds, behaviours, slice_s)
+        return self._undisturbed(self.labels, seconds, behaviours, slice_s)
 
     def alone(self, label: str, seconds: int, behaviour: str) -> Window:
         """One window of one of them, the others frozen; made again while the host disturbs it."""
-        return self._made([label], seconds, {label: behaviour})[label]
+        return self._undisturbed([label], seconds, {label: behaviour})[label]
 
-    def _made(
+    def _undisturbed(
         self, labels: list[str], seconds: int, behaviours: dict[str, str], slice_s: float | None = None
     ) -> dict[str, Window]:
-        def begin() -> None:
-            for label, behaviour in behaviours.items():
-                control(self.floor.apps[label], f"arm?{behaviour}", wait_s=5)
-
         def make() -> dict[str, Window]:
-            self._windows += 1
-            spec = WindowSpec(
-                name=f"{self._windows}-{'slices' if slice_s else 'alone'}",
-                variants=labels,
+            return self._measured(
+                "slices" if slice_s else "alone",
+                labels,
+                behaviours,
                 seconds=seconds,
                 trim_start_s=0.0,
                 trim_end_s=0.0,
                 settled=False,
-                slices=Slicing(slice_s=slice_s, seed=self._windows) if slice_s else None,
-            )
-            found = self.visit.measure(spec, labels)
-            require(bool(found.windows), found.refused or "no window")
-            return found.windows
+                slices=Slicing(slice_s=slice_s, seed=self._windows + 1) if slice_s else None,
+            ).windows
 
         def disturbed(windows: dict[str, Window]) -> str | None:
             # Work in the others' seconds is the server's own: it would be there the next time as well.
             every = [finding for window in windows.values() for finding in window.findings]
             return next((f.text for f in every if f.severity == "void" and f.code != OUTSIDE), None)
 
-        self.floor.beginning = begin
         return again(self.view, make, disturbed)
 
 
-@dataclass
 class Stage:
     """The stack, up once for all checks. Use it as `with Stage(...).up() as stage`."""
 
-    root: Path
-    results: Path
-    view: View
-    placement: str
-    catalog: Catalog = field(init=False)
-    laboratory: Laboratory = field(init=False)
-    _variants: list[Variant] = field(init=False, default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.catalog = CatalogWithCalibrated(self.root)
+    def __init__(self, root: Path, results: Path, view: View, placement: str) -> None:
+        self.root, self.results, self.view, self.folder = root, results, view, results / ".selftest"
+        self.catalog = CatalogWithCalibrated(root)
+        self._variants = list[Variant]()
         for implementation in (CALIBRATED, BROKEN, FAST, TELLING):  # these are built before anything starts
             self._variant(implementation)
         request = Request(
             study="selftest",
             variants=list(self._variants),
             scenario=SCENARIO.name,
-            conditions=Conditions(topology=DEFAULT_TOPOLOGY, placement=self.placement),
+            conditions=Conditions(topology=DEFAULT_TOPOLOGY, placement=placement),
             plan="selftest",
             seed=0,
             salt=secrets.token_hex(4),
         )
-        self.laboratory = Laboratory(
-            self.catalog,
-            self.results,
-            self.view,
-            Work(request, self._variants, self.folder, generators=(OHA.name, VEGETA.name)),
-        )
-
-    @property
-    def folder(self) -> Path:
-        return self.results / ".selftest"
+        work = Work(request, self._variants, self.folder, generators=(OHA.name, VEGETA.name))
+        self.laboratory = Laboratory(self.catalog, results, view, work)
 
     @property
     def stack(self) -> Stack:
         """The stack of the first application; the shared services are the same for all."""
         return self.laboratory.prepared(self._variants[0].label).stack
 
-    def _variant(self, implementation: str, **how: object) -> Variant:
+    def _variant(self, implementation: str, **how: Any) -> Variant:
         """A further variant, known to the laboratory. how: fields of Variant."""
         label = f"{len(self._variants) + 1:02}-{implementation.replace('/', '-')}"
-        self._variants.append(Variant(label=label, implementation=implementation, **how))  # type: ignore[arg-type]
+        self._variants.append(Variant(label=label, implementation=implementation, **how))
         return self._variants[-1]
 
     @contextmanager
@@ -381,33 +359,21 @@ class Stage:
         variables: dict[str, str] | None = None,
         warm_up: WarmUp = WARM_UP,
         behaviour: str | None = None,
+        number: int = 1,
     ) -> Iterator[Running]:
-        """A visit. scenario: a name, that of the calibrated server unless given. variables: of compose/stack.yaml, in
-        place of those of the placement. behaviour: armed before the warm-up.
+        """A visit of so many starts. scenario: a name, that of the calibrated server unless given. variables: of
+        compose/stack.yaml, in place of those of the placement. behaviour: armed before the warm-up.
 
         Raises TandemError where the visit, from its start to its end, does not go as it should.
         """
-        variant = self._variant(
-            implementation, scenario=scenario, settings=settings or {}, variables=variables or {}
-        )
-        honest = implementation != CALIBRATED and not variant.variables.get("FAULT")
-        spec = TrialSpec(
-            name=variant.label, block=1, variants=[variant.label], warm_up=warm_up, verify=honest
-        )
-        floor = self.laboratory.floor(spec, self.folder / "raw" / variant.label)
+        how = {"scenario": scenario, "settings": settings or {}, "variables": variables or {}}
+        labels = [self._variant(implementation, **how).label for _ in range(number)]
+        honest = implementation != CALIBRATED and not (variables or {}).get("FAULT")
+        spec = TrialSpec(name=labels[0], block=1, variants=labels, warm_up=warm_up, verify=honest)
+        floor = self.laboratory.floor(spec, self.folder / "raw" / spec.name)
         running = Running(Visit(floor, spec, Untold(self.view)), floor, self.view, behaviour)
         with whole(running.visit):
             yield running
-
-    @contextmanager
-    def side_by_side(self, number: int, variables: dict[str, str] | None = None) -> Iterator[SideBySide]:
-        """A visit of so many calibrated servers. Raises TandemError where it does not go as it should."""
-        labels = [self._variant(CALIBRATED, variables=variables or {}).label for _ in range(number)]
-        spec = TrialSpec(name=labels[0], block=1, variants=labels, warm_up=WARM_UP, verify=False)
-        floor = self.laboratory.floor(spec, self.folder / "raw" / spec.name)
-        visit = Visit(floor, spec, Untold(self.view))
-        with whole(visit):
-            yield SideBySide(visit, floor, self.view)
 
 
 @contextmanager
@@ -430,9 +396,9 @@ def whole(visit: Visit) -> Iterator[None]:
         raise TandemError(finding.text)
 
 
-def oha_version(stage: Stage) -> str:
-    """The generator's version, as it prints it."""
-    return next(iter(stage.laboratory.environments.values())).versions["oha"]
+def cost_us(window: Window) -> float:
+    """CPU per request; not a number where nothing was answered."""
+    return window.app_cpu_us_per_request or float("nan")
 
 
 def require(condition: bool, text: str) -> None:

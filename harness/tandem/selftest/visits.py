@@ -1,5 +1,7 @@
 """The visit itself, end to end: a rate that does not settle, an application that does not end, a log that cannot be kept."""
 
+from typing import Any
+
 from tandem.errors import TandemError
 from tandem.lab.application import GRACE_S
 from tandem.record.selftest import Outcome
@@ -15,10 +17,20 @@ DEAF = "deaf-to-sigterm"
 NOT_STEADY, UNCLEAN = "no-steady-state", "unclean-stop"
 
 
-def warmed(stage: Stage, behaviour: str) -> Running:
-    """A start whose warm-up met this server; it has ended."""
-    with stage.running(warm_up=UNTIL_STEADY, behaviour=behaviour) as running:
+def ended(stage: Stage, *what: str, **how: Any) -> Running:
+    """A start that has ended. what, how: as `Stage.running` has them."""
+    with stage.running(*what, **how) as running:
         return running
+
+
+def _warm_up_s(running: Running) -> float:
+    return running.trial.starts[running.label].warm_up_s or 0.0
+
+
+def _said(running: Running, code: str) -> str:
+    """A visit's finding of this code; where there is none, how long its warm-up was."""
+    said = [f.text for f in running.trial.all_findings() if f.code == code]
+    return f"{code}: {said[0]}" if said else f"not {code}, {_warm_up_s(running):.0f} s of warm-up"
 
 
 def drift(stage: Stage) -> Outcome:
@@ -33,29 +45,13 @@ def drift(stage: Stage) -> Outcome:
         broken="the same server, even",
         caught=lambda one: NOT_STEADY not in one.codes() and _warm_up_s(one) < cap_s,
     ).judged(
-        warmed(stage, DRIFTING),
+        ended(stage, warm_up=UNTIL_STEADY, behaviour=DRIFTING),
         again(
             stage.view,
-            lambda: warmed(stage, EVEN),
+            lambda: ended(stage, warm_up=UNTIL_STEADY, behaviour=EVEN),
             lambda even: _said(even, NOT_STEADY) if NOT_STEADY in even.codes() else None,
         ),
     )
-
-
-def _warm_up_s(running: Running) -> float:
-    return running.trial.starts[running.label].warm_up_s or 0.0
-
-
-def _said(running: Running, code: str) -> str:
-    """A visit's finding of this code; where there is none, how long its warm-up was."""
-    said = [f.text for f in running.trial.all_findings() if f.code == code]
-    return f"{code}: {said[0]}" if said else f"not {code}, {_warm_up_s(running):.0f} s of warm-up"
-
-
-def stopped(stage: Stage, fault: str) -> Running:
-    """A start of the broken backend with this fault, or of the same without one; it has ended."""
-    with stage.running(BROKEN, "work", variables={"FAULT": fault}) as running:
-        return running
 
 
 def unclean(stage: Stage) -> Outcome:
@@ -68,13 +64,12 @@ def unclean(stage: Stage) -> Outcome:
         shown=lambda one: _said(one, UNCLEAN),
         broken="the same without the fault",
         caught=lambda one: UNCLEAN not in one.codes(),
-    ).judged(stopped(stage, DEAF), stopped(stage, ""))
+    ).judged(*(ended(stage, BROKEN, "work", variables={"FAULT": fault}) for fault in (DEAF, "")))
 
 
 def log_lost(stage: Stage) -> Outcome:
     """A log that cannot be kept fails the visit, and the application is gone all the same."""
-    error = _kept(stage, breaks=True)
-    left = _left(stage)
+    error, left = kept(stage, breaks=True)
     return KnownAnswer[str | None](
         name="a log that cannot be written",
         group=GROUP,
@@ -83,27 +78,23 @@ def log_lost(stage: Stage) -> Outcome:
         shown=lambda said: f"{said or 'no error'}; {'a container' if left else 'nothing'} is left",
         broken="a log that can be",
         caught=lambda said: said is None,
-    ).judged(error, _kept(stage, breaks=False))
+    ).judged(error, kept(stage, breaks=False)[0])
 
 
-def _kept(stage: Stage, breaks: bool) -> str | None:
-    """A start whose log meets a folder of that name if it is to break; what the visit said."""
+def kept(stage: Stage, breaks: bool) -> tuple[str | None, bool]:
+    """What a visit said whose log meets a folder of that name if it is to break, and whether a container of it is left."""
+    error = None
     try:
         with stage.running() as running:
             if breaks:
                 (running.app.folder / "app.log").mkdir()
-    except TandemError as error:
-        return str(error).replace(f"{stage.folder}/", "")
-    return None
-
-
-def _left(stage: Stage) -> bool:
-    """Whether there is a container of an application."""
+    except TandemError as met:
+        error = str(met).replace(f"{stage.folder}/", "")
     try:
         stage.stack.container("app")
     except TandemError:
-        return False
-    return True
+        return error, False
+    return error, True
 
 
 def run(stage: Stage) -> list[Outcome]:

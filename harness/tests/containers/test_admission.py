@@ -13,7 +13,7 @@ from tandem.errors import TandemError
 from tandem.lab.live import View
 from tandem.probes.haproxy import admit
 from tandem.record.trial import WindowSpec
-from tandem.selftest.stage import Served, SideBySide, Stage, control
+from tandem.selftest.stage import Running, Served, Stage, control
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
@@ -35,7 +35,7 @@ def stage(kept: Path) -> Iterator[Stage]:
         yield stage
 
 
-def most_at_once(several: SideBySide) -> list[int]:
+def most_at_once(several: Running) -> list[int]:
     """Of each slot the most requests inside at once, while many clients of each come together."""
     apps = several.floor.apps
     logs = dict[str, str]()
@@ -81,10 +81,10 @@ def test_the_server_of_one_application_admits_what_it_may(
 
 
 def test_each_slot_admits_what_it_may(stage: Stage) -> None:
-    with stage.side_by_side(3, {"APP_MAXCONN": str(ADMITTED)}) as several:
+    with stage.running(number=3, variables={"APP_MAXCONN": str(ADMITTED)}) as several:
         assert most_at_once(several) == [ADMITTED] * 3
         proxy = next(iter(several.floor.apps.values())).services["proxy"].address
         with pytest.raises(TandemError, match="does not limit slots/slot-99"):
             admit(proxy, "slot-99", ADMITTED)
-    with stage.side_by_side(2) as unlimited:
+    with stage.running(number=2) as unlimited:
         assert min(most_at_once(unlimited)) > ADMITTED, "the count sees more where more are admitted"

@@ -34,7 +34,7 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import file_name
 from tandem.record.trial import Start, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict, Window
-from tandem.selftest import on_wire
+from tandem.selftest import liars
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
@@ -308,4 +308,4 @@ def test_a_challenge_shows_a_liar(name: str, one: OneStack) -> None:
 def test_every_lie_that_no_check_of_the_contract_sees_is_here_or_in_the_selftest() -> None:
     faults = runpy.run_path(str(ROOT / BROKEN / "src/faults.py"))
     here = LIARS.keys() | CHALLENGED.keys() | {HIDDEN_MEMORY[0], LEAK[0]}
-    assert faults["UNDER_LOAD"] - on_wire.FAULTS.keys() <= here <= faults["FAULTS"].keys()
+    assert faults["UNDER_LOAD"] - liars.FAULTS.keys() <= here <= faults["FAULTS"].keys()

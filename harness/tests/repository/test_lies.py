@@ -6,7 +6,7 @@ import runpy
 from harness_lies import CHALLENGED, HIDDEN_MEMORY, LEAK, LIARS
 from harness_places import ROOT
 
-from tandem.selftest import liars, on_wire
+from tandem.selftest import liars
 
 ROW = re.compile(r"^\| [^|]+ \| `([a-z-]+)` \| ((?:`[a-z_-]+` ?)+)\|$", re.MULTILINE)
 BY_CONTRACT = re.compile(r'^    "([a-z_]+)": "([a-z0-9 -]+)",$', re.MULTILINE)
@@ -24,7 +24,7 @@ def told() -> dict[str, set[str]]:
 def by_tests() -> dict[str, set[str]]:
     """The same by the tests of runs and the self-test."""
     out = {fault: {code} for fault, (_, code) in LIARS.items()}
-    out |= {fault: {on_wire.CODE} for fault in on_wire.FAULTS}
+    out |= {fault: {liars.CODE} for fault in liars.FAULTS}
     for fault, (_, codes) in CHALLENGED.items():
         out[fault] = out.get(fault, set()) | codes
     out |= {fault: {figure} for fault, figure in (HIDDEN_MEMORY[:2], LEAK)}

@@ -1,11 +1,12 @@
 """tandem.selftest: the models against hand-made figures, and every check of the unit class."""
 
 import subprocess
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,10 @@ def test_what_stands_at_the_top_of_a_report(
     )
 
 
+def broken() -> Outcome:
+    raise TandemError("no clock")
+
+
 def test_only_a_host_that_disturbs_excuses() -> None:
     """What does not hold while the hypervisor takes more than a window may have unwarned; a quiet host excuses nothing."""
     during, bad = HostCpu(1, 0, steal_s=0.5, total_s=10), [outcome(), outcome(passed=False)]
@@ -145,7 +150,7 @@ def test_only_a_host_that_disturbs_excuses() -> None:
     assert (quiet, result.excuse(quiet)) == (bad, None)
     assert result.excuse([*noisy, bad[1]]) is None, "one without an excuse is enough"
     assert result.excuse([bad[0]]) is None
-    blind = [outcome(passed=False, negative_control_failed=False), session.could_not("a", OSError())]
+    blind = [outcome(passed=False, negative_control_failed=False), *session.made("a", broken)]
     assert session.with_steal(blind, during) == blind, "nor where the check sees nothing"
     assert "took 5.0% of the CPUs" in result.sentence(result.Status.FAILING, kept(outcomes=noisy))
     assert "make it again" in session.sentence(kept(outcomes=noisy))
@@ -160,17 +165,14 @@ def test_the_unit_class_alone_needs_no_engine(root: Path, tmp_path: Path) -> Non
     assert found.passed
     assert found.kind == "unit"
     names = {outcome.name for outcome in found.outcomes}
-    assert len(names) == len(found.outcomes) == len(registry.units()), "each has a name of its own"
+    assert len(names) == len(found.outcomes) == len(registry.UNIT), "each has a name of its own"
     assert f"{len(found.outcomes)} of {len(found.outcomes)} checks hold" in session.sentence(found)
 
 
 def test_a_check_that_raises_has_not_passed(
     monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path
 ) -> None:
-    def broken() -> Outcome:
-        raise TandemError("no clock")
-
-    monkeypatch.setattr(registry, "units", lambda: [broken])
+    monkeypatch.setattr(registry, "UNIT", [broken])
     found = session.run(root, tmp_path, Quiet(), ["unit"], False)
     assert not found.passed
     assert "no clock" in found.outcomes[0].measured
@@ -235,35 +237,23 @@ def test_weekly(group: str) -> None:
 # ---- A self-test that was interrupted goes on after the groups that it has done ----
 
 
-class FakeStage:
-    def __init__(self, *_: object) -> None: ...
-
-    def up(self) -> AbstractContextManager["FakeStage"]:
-        return nullcontext(self)
-
-
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The groups in the order in which they were made; the one named `ctrl-c` is interrupted the first time."""
     order: list[str] = []
 
-    def check(name: str) -> Callable[[object], list[Outcome]]:
-        def run(_: object) -> list[Outcome]:
-            order.append(name)
-            if name == "ctrl-c" and order.count(name) == 1:
-                raise KeyboardInterrupt
-            return [outcome(name=name, group=name)]
+    def make(name: str, *_: object) -> list[Outcome]:
+        order.append(name)
+        if name == "ctrl-c" and order.count(name) == 1:
+            raise KeyboardInterrupt
+        return [outcome(name=name, group=name)]
 
-        return run
-
-    def unit() -> Outcome:
-        order.append("unit")
-        return outcome(name="unit", group="unit")
-
-    monkeypatch.setattr(registry, "units", lambda: [unit])
-    monkeypatch.setattr(registry, "END_TO_END", {name: check(name) for name in ("first", "ctrl-c", "last")})
-    monkeypatch.setattr(session, "Stage", FakeStage)
-    monkeypatch.setattr(session, "oha_version", lambda _: "1.2.3")
+    staged = {name: partial(make, name) for name in ("first", "ctrl-c", "last")}
+    environment = SimpleNamespace(versions={"oha": "1.2.3"})
+    stage = SimpleNamespace(laboratory=SimpleNamespace(environments={"a": environment}))
+    monkeypatch.setattr(registry, "UNIT", [partial(make, "unit")])
+    monkeypatch.setattr(registry, "END_TO_END", staged)
+    monkeypatch.setattr(session, "Stage", lambda *_: SimpleNamespace(up=lambda: nullcontext(stage)))
     return order
 
 
@@ -283,7 +273,7 @@ def test_what_is_done_is_not_made_again(root: Path, tmp_path: Path, made: list[s
     again = run(root, tmp_path, resume=True)
     assert made[5:] == []
     assert again.outcomes == found.outcomes
-    session.forget(tmp_path)
+    (tmp_path / session.FILE).unlink()
     with pytest.raises(UsageError, match="no unfinished self-test"):
         run(root, tmp_path, resume=True)
 

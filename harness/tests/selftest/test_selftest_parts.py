@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +21,7 @@ from harness_samples import finding, good_window, make_rows, tap
 from tandem.analysis.ratios import detectable_ratio
 from tandem.errors import TandemError
 from tandem.load.generator import Report
+from tandem.load.rows import Rows
 from tandem.record.selftest import good
 from tandem.record.trial import Start
 from tandem.record.window import Window
@@ -31,26 +32,26 @@ from tandem.selftest import (
     comparing,
     gap,
     liars,
-    on_wire,
     overhead,
     queueing,
     sampling,
     timing,
     visits,
 )
-from tandem.selftest.gap import BLOCKS, TRUTH, CellServed, factors, judged, labels, serves
+from tandem.selftest.gap import BLOCKS, CELLS, TRUTH, CellServed, factors, judged, serves
 from tandem.selftest.known_answer import KnownAnswer, close
-from tandem.selftest.stage import SeenFromBothEnds, Served, Stage
+from tandem.selftest.stage import SeenFromBothEnds, Served
 from tandem.selftest.statistics import bootstrap_coverage, claims, noise
 from tandem.wording import BOTTLENECKS
 
 LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
 
 
-def seen(window: Window, **rows: Any) -> SeenFromBothEnds:
-    made = make_rows(**(rows or {"start_s": [0.0], "end_s": [0.1]}))
+def seen(window: Window, rows: Rows | None = None, served: Served | None = None) -> SeenFromBothEnds:
+    """A window with one row, and a log of two requests, unless there are others."""
+    rows = rows or make_rows(start_s=[0.0], end_s=[0.1])
     return SeenFromBothEnds(
-        window, made, Report(statusCodeDistribution={"200": len(made)}), Served.parse(LOG)
+        window, rows, Report(statusCodeDistribution={"200": len(rows)}), served or Served.parse(LOG)
     )
 
 
@@ -66,7 +67,7 @@ def test_the_servers_log_is_in_the_order_of_arrival() -> None:
 def test_response_times_of_what_was_due_within_limits() -> None:
     window = good_window("open", offered_rps=10, duration_s=1.0)
     times = np.arange(10) / 10
-    of_all = seen(window, start_s=times, end_s=times + 0.05, paced_s=times)
+    of_all = seen(window, make_rows(start_s=times, end_s=times + 0.05, paced_s=times))
     assert of_all.response_s() == pytest.approx([0.05] * 10)
     assert len(of_all.response_s(0.25, 0.75)) == 5
 
@@ -87,12 +88,9 @@ def test_a_liar_is_caught_for_the_right_reason_alone(liar: liars.Liar) -> None:
     assert not liars.caught(liar, seen(good_window(verdict="ok")))
 
 
-def test_a_liar_that_is_believed_is_no_pass() -> None:
+def test_a_liar_that_is_believed_is_no_pass_and_an_honest_server_that_is_refused_no_control() -> None:
     honest = seen(good_window(verdict="ok"))
     assert not liars.outcome(liars.LIARS[0], honest, honest).passed
-
-
-def test_an_honest_server_that_is_refused_spoils_the_control() -> None:
     found = finding("invalid", "wrong-answers", "status 500")
     refused = seen(good_window(findings=[found], verdict="invalid"))
     assert liars.outcome(liars.LIARS[0], refused, refused).negative_control_failed is False
@@ -102,26 +100,15 @@ def test_an_honest_server_that_is_refused_spoils_the_control() -> None:
 
 
 def test_the_truth_is_counted_from_when_a_request_was_due() -> None:
-    """Four requests at 10/s; the third leaves 0.2 s late, and the server waits 10 ms for each."""
+    """Four requests at 10/s; the third leaves 0.2 s late, the server waits 10 ms for each, and the way takes 2 ms, which it cannot
+    see."""
     left = np.array([0.0, 0.1, 0.4, 0.41])
     window = good_window("open", offered_rps=10, duration_s=0.4)
     rows = make_rows(start_s=left, end_s=left + 0.012, paced_s=left)
-    one = SeenFromBothEnds(
-        window, rows, Report(statusCodeDistribution={}), Served(left + 5, left + 5, left + 5.010)
-    )
+    one = seen(window, rows, Served(left + 5, left + 5, left + 5.010))
     assert timing.late(one) == pytest.approx([0.0, 0.0, 0.2, 0.11])
     assert timing.true_response(one) == pytest.approx([0.01, 0.01, 0.21, 0.12])
-
-
-def test_the_way_is_what_the_server_cannot_see() -> None:
-    times = np.arange(10) / 10
-    window = good_window("open", offered_rps=10, duration_s=1.0)
-    rows = make_rows(start_s=times, end_s=times + 0.0015, paced_s=times)
-    path = SeenFromBothEnds(
-        window, rows, Report(statusCodeDistribution={}), Served(times + 7, times + 7, times + 7.0001)
-    )
-    assert timing.way(path) == pytest.approx(0.0014)
-    timing.require_same(path)
+    assert timing.way(one) == pytest.approx([0.002] * 4)
 
 
 def test_the_way_counts_in_the_tail() -> None:
@@ -149,30 +136,12 @@ def test_the_load_of_a_queue_has_to_be_the_one_asked_for() -> None:
     assert {one for one in right | wrong if queueing.as_asked(one[0], 0.7, one[1])} == right
 
 
-class Container:
-    """The control group of a generator, and the host that it runs on; keeps the signals."""
-
-    def __init__(self, **pids: int) -> None:
-        self.pids, self.sent = pids, list[tuple[int, int]]()
-
-    def cgroup(self, pid: int) -> "Container":
-        assert pid == 7
-        return self
-
-    def processes(self, name: str) -> list[int]:
-        return [pid for own, pid in self.pids.items() if own == name]
-
-    def signal(self, pid: int, number: int) -> None:
-        self.sent.append((pid, number))
-
-
 def test_only_processes_named_oha_are_stopped() -> None:
-    host = Container(sh=8, oha=9, oha2=10)
-    stopper = timing.Stopper(host, 7, 0.0, 0.0)  # type: ignore[arg-type]
-    stopper.start()
-    stopper.join()
-    assert stopper.stopped_s is not None
-    assert host.sent == [(9, signal.SIGSTOP), (9, signal.SIGCONT)]
+    pids, sent = {"sh": 8, "oha": 9, "oha2": 10}, list[tuple[int, int]]()
+    group = SimpleNamespace(processes=lambda name: [pid for own, pid in pids.items() if own == name])
+    host: Any = SimpleNamespace(cgroup={7: group}.get, signal=lambda *of: sent.append(of))
+    assert timing.stopped_s(host, 7, 0.0, 0.0) is not None
+    assert sent == [(9, signal.SIGSTOP), (9, signal.SIGCONT)]
 
 
 # ---- attribution ----
@@ -217,13 +186,9 @@ def test_the_right_tag_for_another_reason_is_not_right(name: str, right: str, wr
 NOISE = np.array([0.01, -0.01, 0.004, -0.006, 0.002, 0.0])
 
 
-def test_a_difference_is_told_from_none() -> None:
-    assert not comparing.rejected(NOISE)
-    assert comparing.rejected(NOISE + 0.05)
-
-
 @pytest.mark.parametrize(("more", "word"), [(0.0, "equivalent"), (0.05, "dearer"), (-0.05, "cheaper")])
 def test_what_compare_would_say_of_the_cost(more: float, word: str) -> None:
+    assert comparing.rejected(NOISE + more) == (word != "equivalent")
     assert comparing.word(NOISE + more) == word
     assert comparing.word(20 * NOISE + more) == "inconclusive"
 
@@ -281,25 +246,20 @@ HIDDEN = {"in slices": 1.31, "in windows": 1.40}
 
 
 @pytest.mark.parametrize(
-    ("honest", "accused", "later", "caught", "passed", "control_failed"),
+    ("honest", "later", "passed", "control_failed"),
     [
-        (ALIKE, [], HIDDEN, ["9 %"], True, True),
-        ({**ALIKE, "in slices": 1.36}, [], HIDDEN, ["9 %"], False, True),
-        (ALIKE, ["1.2 %"], HIDDEN, ["9 %"], False, True),
-        (ALIKE, [], ALIKE, ["9 %"], True, False),  # nothing was hidden: the control says nothing
-        (ALIKE, [], HIDDEN, [], True, False),  # it was, and nobody saw it
-        ({**ALIKE, "in slices": float("nan")}, [], HIDDEN, ["9 %"], False, True),
+        ((ALIKE, []), (HIDDEN, ["9 %"]), True, True),
+        (({**ALIKE, "in slices": 1.36}, []), (HIDDEN, ["9 %"]), False, True),
+        ((ALIKE, ["1.2 %"]), (HIDDEN, ["9 %"]), False, True),
+        ((ALIKE, []), (ALIKE, ["9 %"]), True, False),  # nothing was hidden: the control says nothing
+        ((ALIKE, []), (HIDDEN, []), True, False),  # it was, and nobody saw it
+        (({**ALIKE, "in slices": float("nan")}, []), (HIDDEN, ["9 %"]), False, True),
     ],
 )
 def test_a_ratio_that_depends_on_how_it_is_measured_is_seen(
-    honest: dict[str, float],
-    accused: list[str],
-    later: dict[str, float],
-    caught: list[str],
-    passed: bool,
-    control_failed: bool,
+    honest: carry_over.Compared, later: carry_over.Compared, passed: bool, control_failed: bool
 ) -> None:
-    found = carry_over.outcome((honest, accused), (later, caught))
+    found = carry_over.outcome(honest, later)
     assert (found.passed, found.negative_control_failed) == (passed, control_failed)
 
 
@@ -329,50 +289,41 @@ def test_a_check_holds_if_only_the_control_is_wrong(
     assert lenient.judged(1, 2).negative_control_failed is False
 
 
-class Rare:
-    """A stage whose windows compare so many answers each, and find the altered ones in the window of that number."""
-
-    def __init__(self, compared: int, found_in: int | None) -> None:
-        self.compared, self.found_in, self.windows = compared, found_in, 0
-
-    def running(self, *_: object, **__: object) -> nullcontext["Rare"]:
-        return nullcontext(self)
-
-    def steady_window(self, *_: object) -> SeenFromBothEnds:
-        self.windows += 1
-        wrong = [finding("invalid", on_wire.CODE)] if self.windows == self.found_in else []
-        return seen(good_window(findings=wrong, tap=tap(self.compared, len(wrong))))
-
-
 @pytest.mark.parametrize(
     ("fault", "compared", "found_in", "windows"),
     [
-        (on_wire.RARE, 1000, 1, 1),
-        (on_wire.RARE, 1000, 3, 3),
+        (liars.RARE, 1000, 1, 1),
+        (liars.RARE, 1000, 3, 3),
         # After 3,832 answers all that are altered are missed once in 100,000 times.
-        (on_wire.RARE, 1000, None, 4),
-        (on_wire.RARE, 10, None, on_wire.WINDOWS_MOST),
+        (liars.RARE, 1000, None, 4),
+        (liars.RARE, 10, None, liars.WINDOWS_MOST),
         ("", 10, None, 1),
     ],
 )
 def test_rare_lies_are_looked_for_until_they_would_show(
     fault: str, compared: int, found_in: int | None, windows: int
 ) -> None:
-    stage = Rare(compared, found_in)
-    on_wire.seen(stage, fault, 15)  # type: ignore[arg-type]
-    assert stage.windows == windows
+    made = list[SeenFromBothEnds]()
+
+    def steady_window(*_: object) -> SeenFromBothEnds:
+        wrong = [finding("invalid", liars.CODE)] if len(made) + 1 == found_in else []
+        made.append(seen(good_window(findings=wrong, tap=tap(compared, len(wrong)))))
+        return made[-1]
+
+    running = nullcontext(SimpleNamespace(steady_window=steady_window))
+    stage: Any = SimpleNamespace(running=lambda *_, **__: running)
+    assert liars.faulty(stage, fault, 15) is made[-1]
+    assert len(made) == windows
 
 
 def windows(way_ms: float = 1.5, overslept: float = 1.01) -> list[CellServed]:
     """Each request takes so much longer than the server says, and the server so much longer than it is told."""
     made = []
-    for block in range(1, BLOCKS + 1):
-        for label in labels():
-            connections, ms = serves(label)
-            took_ms = ms * overslept
-            made.append(
-                CellServed(label, block, connections, ms, took_ms, connections * 1e3 / (took_ms + way_ms))
-            )
+    for block, label in product(range(1, BLOCKS + 1), CELLS):
+        connections, ms = serves(label)
+        took_ms = ms * overslept
+        rate_rps = connections * 1e3 / (took_ms + way_ms)
+        made.append(CellServed(label, block, connections, ms, took_ms, rate_rps))
     return made
 
 
@@ -388,9 +339,8 @@ def test_a_server_that_oversleeps_is_no_error_and_a_short_way_hardly_one() -> No
 
 def test_a_factor_that_is_measured_wrongly_is_found() -> None:
     """One cell's rates are 8 % too low."""
-    made = [
-        replace(one, rate_rps=one.rate_rps * 0.92) if one.label == labels()[0] else one for one in windows()
-    ]
+    first = next(iter(CELLS))
+    made = [replace(one, rate_rps=one.rate_rps * (0.92 if one.label == first else 1)) for one in windows()]
     assert not judged(made).passed
 
 
@@ -408,25 +358,23 @@ def test_the_verdict_finds_the_stated_effect() -> None:
 
 EXACT = "0.3 ms or 1 %; p99 0.3 ms or 1 %"
 COST = "1% of the cost"
+WITHOUT = """
+a rate that drifts; an application that is deaf to SIGTERM; a log that cannot be written;
+fast 500; refused; reset after the head; short body; redirect; close after each; hang; cached 200 without SQL;
+three answers in a thousand altered, same length; filler of the right length for the generator;
+added latency; CPU of the application; generator on one thread; one thread of the application;
+two handler threads; database busy with others; PgBouncer with one connection; HAProxy lets one request through;
+a locked table; the application's pool with one connection
+"""
+"""Checks without a tolerance."""
 TOLERANCES = {
-    "a rate that drifts": "none",
-    "an application that is deaf to SIGTERM": "none",
-    "a log that cannot be written": "none",
+    **dict.fromkeys((name.strip() for name in WITHOUT.split(";")), "none"),
     "constant 10 ms": EXACT,
     "2 ms, and 100 ms for a tenth": EXACT,
     "lognormal, median 10 ms": EXACT,
     "server stalls for 2 s": "5 %, 3 %, 2 %",
     "generator stopped for 1 s": "5 %",
     "the last 2 s hang": "15 %",
-    **dict.fromkeys(("fast 500", "refused", "reset after the head", "short body", "redirect"), "none"),
-    **dict.fromkeys(("close after each", "hang", "cached 200 without SQL"), "none"),
-    "three answers in a thousand altered, same length": "none",
-    "filler of the right length for the generator": "none",
-    **dict.fromkeys(("added latency", "CPU of the application", "generator on one thread"), "none"),
-    **dict.fromkeys(("one thread of the application", "two handler threads"), "none"),
-    **dict.fromkeys(("database busy with others", "PgBouncer with one connection"), "none"),
-    **dict.fromkeys(("HAProxy lets one request through", "a locked table"), "none"),
-    "the application's pool with one connection": "none",
     # weekly
     "a gap made on purpose": "3%",
     "an unlike pair in slices, in windows and in separate starts": "2%",
@@ -443,60 +391,38 @@ TOLERANCES = {
 class Silent:
     """A running application whose windows are all alike, and what the checks call of it."""
 
-    def __init__(self) -> None:
-        self.view, self.label, self.labels = Quiet(), "a", ["a", "b"]
-        self.trial = SimpleNamespace(starts={"a": Start(warm_up_s=3.0)}, all_findings=list)
-        self.stack = SimpleNamespace(execute=lambda *_: "", service=lambda _: SimpleNamespace(pid=7))
+    view, label, labels = Quiet(), "a", ("a", "b")
+    trial = SimpleNamespace(starts={"a": Start(warm_up_s=3.0)}, all_findings=list)
+    app = SimpleNamespace(
+        stack=SimpleNamespace(execute=lambda *_: "", service=lambda _: SimpleNamespace(pid=7))
+    )
 
     def codes(self) -> set[str]:
         return set()
 
-    def window(self, load: Any, seconds: int = 0, *_: object, rate_rps: int = 500, **__: object) -> Any:
-        if not isinstance(load, str):  # slices of several
-            return dict.fromkeys(self.labels, good_window())
+    def window(self, load: str, seconds: int, *_: object, rate_rps: int = 500, **__: object) -> Any:
         due = np.arange(rate_rps * seconds) / rate_rps
         rows = make_rows(start_s=due, end_s=due + 0.01, paced_s=due)
         how = {"offered_rps": rate_rps, "duration_s": float(seconds)} if load == "open" else {}
         window = good_window("open" if how else "closed", tap=tap(4_000), evidence=["nothing"], **how)
-        return SeenFromBothEnds(
-            window, rows, Report(statusCodeDistribution={}), Served(due, due, due + 0.004)
-        )
+        return seen(window, rows, Served(due, due, due + 0.004))
 
     steady_window = window
 
-    def alone(self, *_: object) -> Any:
+    def in_slices(self, *_: object) -> dict[str, Window]:
+        return dict.fromkeys(self.labels, good_window())
+
+    def alone(self, *_: object) -> Window:
         return good_window()
 
 
-class SilentStage:
-    """A stage that starts nothing."""
-
-    view = Quiet()
-    stack = SimpleNamespace(container=lambda _: None)
-
-    def running(self, *_: object, **__: object) -> nullcontext[Silent]:
-        return nullcontext(Silent())
-
-    def side_by_side(self, _: int) -> nullcontext[Silent]:
-        return nullcontext(Silent())
-
-
-class NoStopper:
-    """In place of the thread that stops a generator."""
-
-    stopped_s = 1.0
-
-    def __init__(self, *_: object) -> None: ...
-    def start(self) -> None: ...
-    def join(self) -> None: ...
-
-
 def test_each_check_has_its_name_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "Stopper", NoStopper)
+    monkeypatch.setattr(timing, "stopped_s", lambda *_: 1.0)
     rates = cycle((100.0, 101.0, 99.0, 100.5))
     monkeypatch.setattr(overhead, "rate", lambda *_: (next(rates), 0.0))
-    monkeypatch.setattr(visits, "_kept", lambda *_, **__: None)
-    stage: Stage = SilentStage()  # type: ignore[assignment]
+    monkeypatch.setattr(visits, "kept", lambda *_, **__: (None, False))
+    stack = SimpleNamespace(container=lambda _: None)
+    stage: Any = SimpleNamespace(view=Quiet(), stack=stack, running=lambda *_, **__: nullcontext(Silent()))
     found = [
         *(one for group in (visits, timing, liars, attribution, gap, carry_over) for one in group.run(stage)),
         *overhead.run(stage, 3),

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.judge.judge import verdict
 from tandem.lab.live import View
 from tandem.lab.visit import Visit
 from tandem.load.rows import read_rows
@@ -28,7 +29,6 @@ from tandem.selftest.stage import (
     SCENARIO,
     TRIES,
     Running,
-    SideBySide,
     Stage,
     Untold,
     whole,
@@ -39,16 +39,17 @@ VIEW = View(Console(quiet=True))
 
 @dataclass
 class StagedFloor(FakeFloor):
-    """With one application, whose files are those of a real generator. verdicts: of the windows."""
+    """With two applications, whose files are those of a real generator. findings: of each window, one after the other."""
 
     fixtures: Path = Path()
     folder: Path = Path()
-    verdicts: list[Verdict] = field(default_factory=list)
+    findings: list[list[Finding]] = field(default_factory=list)
     beginning: Callable[[], None] | None = None
     apps: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.apps = {"a": SimpleNamespace(folder=self.folder, app=SimpleNamespace(address="10.0.0.7"))}
+        app = SimpleNamespace(folder=self.folder, app=SimpleNamespace(address="10.0.0.7"))
+        self.apps = dict.fromkeys("ab", app)
         self.stopped = [finding("warning", "unclean-stop", "status 137")]
 
     def warm_up(self, label: str, duration_s: int) -> list[int]:
@@ -57,15 +58,14 @@ class StagedFloor(FakeFloor):
         return super().warm_up(label, duration_s)
 
     def measure(self, spec: WindowSpec) -> WindowRecord:
-        if self.beginning is not None:
-            self.beginning()
-        for suffix in ("sqlite", "json"):
-            source = self.fixtures / f"oha-{spec.load}.{'db' if suffix == 'sqlite' else suffix}"
-            (self.folder / f"{spec.name}.{suffix}").write_bytes(source.read_bytes())
+        assert self.beginning is not None
+        self.beginning()
+        for suffix, source in (("sqlite", "db"), ("json", "json")):
+            made = (self.fixtures / f"oha-{spec.load}.{source}").read_bytes()
+            (self.folder / f"{spec.name}.{suffix}").write_bytes(made)
+        self.judged[spec.name] = self.findings.pop(0) if self.findings else []
         record = super().measure(spec)
-        record.only.bottleneck = "app-cpu"
-        if self.verdicts and self.verdicts.pop(0) is Verdict.VOID:
-            record.only.verdict, record.only.findings = Verdict.VOID, [finding("void")]
+        record.only.bottleneck, record.only.verdict = "app-cpu", verdict(record.only.findings)
         return record
 
 
@@ -88,23 +88,29 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def running(floor: StagedFloor, behaviour: str | None = None, verify: bool = False) -> Running:
-    spec = TrialSpec(name="a", block=1, variants=["a"], warm_up=WarmUp(least_s=2, cap_s=2), verify=verify)
-    return Running(Visit(floor, spec, Untold(VIEW)), floor, VIEW, behaviour)  # type: ignore[arg-type]
+@contextmanager
+def running(
+    floor: StagedFloor, variants: str = "a", behaviour: str | None = None, verify: bool = False
+) -> Iterator[Running]:
+    """A visit of these variants, as a check has it."""
+    warm_up = WarmUp(least_s=2, cap_s=2)
+    spec = TrialSpec(name="a", block=1, variants=[*variants], warm_up=warm_up, verify=verify)
+    one = Running(Visit(floor, spec, Untold(VIEW)), floor, VIEW, behaviour)  # type: ignore[arg-type]
+    with whole(one.visit):
+        yield one
 
 
 # ---- a visit, seen from a check ----
 
 
 def test_the_phases_are_those_of_every_visit(floor: StagedFloor) -> None:
-    one = running(floor, verify=True)
-    with whole(one.visit):
+    with running(floor, verify=True) as one:
         floor.calls.append("checks")
     before = ["reset", *(f"{phase} a" for phase in ("launch", "ready", "verify", "warm up"))]
     after = ["challenge a", "drain", "collect a", "stop a"]
     assert floor.calls == [*before, "checks", *after]
     assert one.codes() == {"unclean-stop"}
-    with whole(running(other := StagedFloor()).visit):
+    with running(other := StagedFloor()):
         pass
     assert "verify a" not in other.calls, "a server that no contract describes"
 
@@ -112,7 +118,7 @@ def test_the_phases_are_those_of_every_visit(floor: StagedFloor) -> None:
 @pytest.mark.parametrize("phase", ["reset", "launch", "ready", "warm up"])
 def test_a_check_does_not_begin_where_the_visit_does_not(floor: StagedFloor, phase: str) -> None:
     floor.failures[phase] = TandemError(f"{phase} went wrong")
-    with pytest.raises(TandemError, match=f"{phase} went wrong"), whole(running(floor).visit):
+    with pytest.raises(TandemError, match=f"{phase} went wrong"), running(floor):
         floor.calls.append("checks")
     assert "checks" not in floor.calls
     assert floor.calls[-1] == ("reset" if phase == "reset" else "stop a")
@@ -120,7 +126,7 @@ def test_a_check_does_not_begin_where_the_visit_does_not(floor: StagedFloor, pha
 
 def test_an_application_that_is_wrong_is_not_measured(floor: StagedFloor) -> None:
     floor.verified = [finding("invalid", "wrong-body", "9 of 20 answers")]
-    with pytest.raises(TandemError, match="9 of 20 answers"), whole(running(floor, verify=True).visit):
+    with pytest.raises(TandemError, match="9 of 20 answers"), running(floor, verify=True):
         floor.calls.append("checks")
     assert "checks" not in floor.calls
     assert "warm up a" not in floor.calls
@@ -132,7 +138,7 @@ def test_what_a_check_meets_goes_on_upwards_after_the_stop(
 ) -> None:
     """A visit alone would keep it as a finding, and the check would go on without its windows."""
     floor.failures["collect"] = TandemError("the consequence")
-    with pytest.raises(error, match="the cause"), whole(running(floor).visit):
+    with pytest.raises(error, match="the cause"), running(floor):
         raise error("the cause")
     assert floor.calls[-2:] == ["collect a", "stop a"]
 
@@ -141,8 +147,7 @@ def test_what_a_check_meets_goes_on_upwards_after_the_stop(
 
 
 def test_a_window_is_a_value(floor: StagedFloor, told: list[str]) -> None:
-    one = running(floor)
-    with whole(one.visit):
+    with running(floor) as one:
         one.window("closed", 3)
         one.window("open", 5, rate_rps=500, connections=12, address="app:8080", settled=False)
     closed, opened = floor.asked
@@ -150,18 +155,14 @@ def test_a_window_is_a_value(floor: StagedFloor, told: list[str]) -> None:
     assert (closed.scenario_changes, closed.address, closed.settled) == ({"connections": 20}, None, True)
     assert (closed.trim_start_s, closed.trim_end_s) == (0.5, 0.5)
     assert (opened.name, opened.load, opened.rates_rps) == ("2-open", "open", {"a": 500})
-    assert (opened.scenario_changes, opened.address, opened.settled) == (
-        {"connections": 12},
-        "app:8080",
-        False,
-    )
+    assert (opened.scenario_changes, opened.address) == ({"connections": 12}, "app:8080")
+    assert not opened.settled
     assert [record.spec for record in one.trial.windows] == [closed, opened]
     assert told == []
 
 
 def test_what_was_seen_of_a_window(floor: StagedFloor, told: list[str], fixtures: Path) -> None:
-    one = running(floor)
-    with whole(one.visit):
+    with running(floor) as one:
         seen = one.window("open", 5, "kind=stall&us=5000", rate_rps=500)
     assert seen.window is one.trial.windows[0].only
     assert len(seen.rows) == len(read_rows(fixtures / "oha-open.db"))
@@ -171,8 +172,8 @@ def test_what_was_seen_of_a_window(floor: StagedFloor, told: list[str], fixtures
 
 
 def test_the_server_is_armed_as_the_load_begins_and_once(floor: StagedFloor, told: list[str]) -> None:
-    one, meanwhile = running(floor, behaviour="kind=drift"), list[int]()
-    with whole(one.visit):
+    meanwhile = list[int]()
+    with running(floor, behaviour="kind=drift") as one:
         assert told == ["arm?kind=drift"]
         floor.warm_up("a", 2)
         assert told == ["arm?kind=drift"]
@@ -187,16 +188,14 @@ def test_a_control_port_that_does_not_answer_is_told(
         raise httpx.ConnectError("refused")
 
     monkeypatch.setattr(httpx, "get", get)
-    one = running(floor)
-    with pytest.raises(TandemError, match=r"did not execute arm\?kind=spin: refused"), whole(one.visit):
+    with pytest.raises(TandemError, match=r"did not execute arm\?kind=spin: refused"), running(floor) as one:
         one.window("closed", 3, "kind=spin")
 
 
 @pytest.mark.parametrize(("void", "made"), [(0, 1), (1, 2), (5, 3)])
 def test_a_window_that_the_host_disturbs_is_made_again(floor: StagedFloor, void: int, made: int) -> None:
-    floor.verdicts = [Verdict.VOID] * void
-    one = running(floor)
-    with whole(one.visit):
+    floor.findings = [[finding("void")]] * void
+    with running(floor) as one:
         seen = one.steady_window("closed", 3, None)
     assert len(floor.asked) == made
     assert seen.window.verdict is (Verdict.VOID if void > 3 else Verdict.OK)
@@ -205,36 +204,9 @@ def test_a_window_that_the_host_disturbs_is_made_again(floor: StagedFloor, void:
 # ---- several that take turns ----
 
 
-@dataclass
-class PairFloor(FakeFloor):
-    """Two applications. findings: of each window, one after the other."""
-
-    findings: list[list[Finding]] = field(default_factory=list)
-    beginning: Callable[[], None] | None = None
-    apps: dict[str, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.apps = dict.fromkeys("ab", SimpleNamespace(app=SimpleNamespace(address="10.0.0.7")))
-
-    def measure(self, spec: WindowSpec) -> WindowRecord:
-        assert self.beginning is not None
-        self.beginning()
-        self.judged[spec.name] = self.findings.pop(0) if self.findings else []
-        return super().measure(spec)
-
-
-@contextmanager
-def side_by_side(floor: PairFloor) -> Iterator[SideBySide]:
-    spec = TrialSpec(name="a", block=1, variants=["a", "b"], warm_up=WarmUp(least_s=0, cap_s=0), verify=False)
-    visit = Visit(floor, spec, Untold(VIEW))
-    with whole(visit):
-        yield SideBySide(visit, floor, VIEW)  # type: ignore[arg-type]
-
-
-def test_they_take_turns_or_are_alone(told: list[str]) -> None:
-    floor = PairFloor()
-    with side_by_side(floor) as pair:
-        assert pair.window(3, {"a": "kind=spin&us=1", "b": "kind=spin&us=2"}, 2.0).keys() == {"a", "b"}
+def test_they_take_turns_or_are_alone(floor: StagedFloor, told: list[str]) -> None:
+    with running(floor, "ab") as pair:
+        assert pair.in_slices(3, {"a": "kind=spin&us=1", "b": "kind=spin&us=2"}, 2.0).keys() == {"a", "b"}
         pair.alone("b", 60, "kind=spin&us=3")
     sliced, alone = floor.asked
     assert (sliced.variants, sliced.seconds, sliced.slices and sliced.slices.slice_s) == (["a", "b"], 16, 2.0)
@@ -247,11 +219,11 @@ def test_they_take_turns_or_are_alone(told: list[str]) -> None:
     [([], 1), ([finding("void", OUTSIDE)], 1), ([finding("void", "steal")], 3), ([finding("warning")], 1)],
 )
 def test_work_in_the_others_seconds_is_not_the_hosts(
-    told: list[str], found: list[Finding], made: int
+    floor: StagedFloor, found: list[Finding], made: int
 ) -> None:
-    floor = PairFloor(findings=[found] * TRIES)
-    with side_by_side(floor) as pair:
-        assert pair.window(3, {})["a"].findings == found
+    floor.findings = [found] * TRIES
+    with running(floor, "ab") as pair:
+        assert pair.in_slices(3, {})["a"].findings == found
     assert len(floor.asked) == made
 
 
@@ -279,12 +251,13 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
     stage = Stage(root, tmp_path, VIEW, "shared")
     monkeypatch.setattr(stage.laboratory, "floor", floor)
     for how in (
-        {},
+        {"number": 2},
         {"implementation": BROKEN, "scenario": "recipe", "variables": {"FAULT": "cached"}},
         {"implementation": BROKEN, "scenario": "work", "settings": {"THREADS": "2"}},
     ):
-        with pytest.raises(ZeroDivisionError), stage.running(**how):  # type: ignore[arg-type]
+        with pytest.raises(ZeroDivisionError), stage.running(**how):
             pass
+    assert [len(spec.variants) for spec in made] == [2, 1, 1]
     assert [spec.verify for spec in made] == [False, False, True], "liars would be refused before a window"
     liar, honest = (stage.laboratory.prepared(spec.variants[0]) for spec in made[1:])
     assert (liar.stack.variables["FAULT"], liar.case.scenario.name) == ("cached", "recipe")
