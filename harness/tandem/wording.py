@@ -13,6 +13,7 @@ BOTTLENECKS = {
     "pooler": "PgBouncer's CPU",
     "faults": "the latency proxy",
     "database": "the database",
+    "beside": "a service beside the application",
     "app-cpu": "the application's CPU",
     "app-thread": "one thread of the application",
     "pool-wait": "waiting for a database connection",

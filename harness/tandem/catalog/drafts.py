@@ -22,7 +22,7 @@ LOGGED = re.compile(r'"([A-Z]+) (/[!-~]*) HTTP/[0-9.]+" (\d{3})\b')
 https://httpd.apache.org/docs/2.4/logs.html#common"""
 HEAD = """\
 # A service of your own: tandem compare --service THIS-FILE --image shop:main --image shop:new
-# `tandem schema` prints the form of this file (JSON Schema, $defs/Service).
+# `tandem schema` prints the form of this file (JSON Schema, $defs/OwnService).
 # images = ["shop:main", "shop:new"]  # the first is the baseline; --image wins
 port = 8080                           # where it listens; its container gets PORT, too
 # ready = "/health"                   # answered below 500 once it is up; default: the first request

@@ -111,7 +111,7 @@ class OwnRequest(Model):
         return {key: self.path.replace("{id}", key) for key in self.drawn or [""]}
 
 
-class Service(Model):
+class OwnService(Model):
     """A service of the reader's own (docs/how-to/measure-your-own-service.md)."""
 
     images: list[str] = []
@@ -183,10 +183,10 @@ def _fields(request: OwnRequest, answer: dict[str, Any]) -> dict[str, Any]:
     return {**own, "values": request.drawn} if request.drawn else own
 
 
-def read_service(file: Path, further: Mapping[str, Any] | None = None) -> Service:
+def read_service(file: Path, further: Mapping[str, Any] | None = None) -> OwnService:
     """Read a service file. further: laid over it. Raises UsageError, naming the file and the key."""
     data = {**read_toml(file), **(further or {})}
-    service = parsed(Service, data, file)
+    service = parsed(OwnService, data, file)
     with_values = [
         one.model_dump() | {"values": _values(file.parent / one.values_file), "values_file": ""}
         if one.values_file
@@ -194,13 +194,13 @@ def read_service(file: Path, further: Mapping[str, Any] | None = None) -> Servic
         for one in service.request
     ]
     compose = str((file.parent / service.compose).resolve()) if service.compose else ""
-    return parsed(Service, {**service.model_dump(), "request": with_values, "compose": compose}, file)
+    return parsed(OwnService, {**service.model_dump(), "request": with_values, "compose": compose}, file)
 
 
-def service_of(**given: Any) -> Service:
+def service_of(**given: Any) -> OwnService:
     """A service of options. Raises UsageError."""
     try:
-        return Service.model_validate(given)
+        return OwnService.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part not in ("request", 0))

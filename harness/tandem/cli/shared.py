@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.labs import OF_A_LAB
-from tandem.catalog.service import Service, read_service, service_of
+from tandem.catalog.service import OwnService, read_service, service_of
 from tandem.cli import options as cli
 from tandem.cli.measure import Closing, measure
 from tandem.engine.study import Options, Study
@@ -79,7 +79,7 @@ class Asked:
         return own_service.variants(cli.ROOT, service, note)
 
     @cached_property
-    def own_service(self) -> Service | None:
+    def own_service(self) -> OwnService | None:
         """The reader's own, of a file or of options; None: none is asked for. Raises UsageError."""
         given = [one for one in OWN if getattr(self, one) != getattr(Asked, one)]
         if self.service is not None:

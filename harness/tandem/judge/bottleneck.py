@@ -35,6 +35,8 @@ LIMITS = {
     "app": ("app-cpu", 0.80),
 }
 """Role -> its tag, and the share of its CPUs from which on they are exhausted."""
+BESIDE = ("beside", 0.80)
+"""The same of a service that runs beside a reader's own (tandem.lab.own_compose)."""
 OWN = frozenset({"app-cpu", "app-thread", "pool-wait", "thread-pool", "distance", "latency-bound"})
 """Limits inside the application, or in its waiting: only these make a rate a property of the implementation."""
 
@@ -95,7 +97,7 @@ def working(window: Window) -> list[Resource]:
     for cpuset, roles in sets.items():
         parts = {name: _share(role) for name, role in sorted(roles.items(), key=lambda one: -_share(one[1]))}
         largest, share = next(iter(parts.items()))
-        tag, limit = LIMITS[largest]
+        tag, limit = LIMITS.get(largest, BESIDE)
         limit = limit if len(parts) == 1 or share > limit else SET_BUSY
         used = sum(parts.values())
         found.append(Resource(name=cpus(cpuset), tag=tag, utilisation=used, limit=limit, parts=parts))

@@ -18,7 +18,7 @@ from python_on_whales import DockerClient, DockerException
 
 from tandem.catalog.catalog import OWN_SERVICE
 from tandem.catalog.ignoring import differing, same, without
-from tandem.catalog.service import OwnRequest, Service
+from tandem.catalog.service import OwnRequest, OwnService
 from tandem.errors import TandemError, UsageError
 from tandem.lab.images import BUILT, TAG_DIGITS, reference
 from tandem.lab.own_compose import overlay_of
@@ -56,7 +56,7 @@ class OwnAnswer:
         return self.media_type == right.media_type and same(self.body, right.body, ignored)
 
 
-def variants(root: Path, service: Service, note: Callable[[str], None]) -> list[Variant]:
+def variants(root: Path, service: OwnService, note: Callable[[str], None]) -> list[Variant]:
     """A variant of each image, once all have given the first one's answers. Raises UsageError where an image is not there,
     TandemError where one never answers, or otherwise."""
     names = list(dict.fromkeys(service.images))
@@ -194,7 +194,7 @@ class _Started:
                 stack.down()
 
 
-def _answers(name: str, started: _Started, service: Service, times: int) -> dict[tuple[int, str], OwnAnswer]:
+def _answers(name: str, started: _Started, service: OwnService, times: int) -> dict[tuple[int, str], OwnAnswer]:
     """What a fresh container of an image answers: number of the request and path -> its answer, each time the same."""
     with started.up() as stack:
         try:

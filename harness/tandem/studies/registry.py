@@ -16,7 +16,7 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.service import Service
+from tandem.catalog.service import OwnService
 from tandem.engine import replay
 from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
@@ -124,7 +124,7 @@ def json_schema() -> dict[str, Any]:
     for name, kind in STUDIES.items():
         named.setdefault(Result[kind.kind], []).append(name)  # type: ignore[name-defined]
     of: Literal["serialization"] = "serialization"
-    every: list[type[BaseModel]] = [*named, Trial, SessionRecord, StatedAnswers, Service]
+    every: list[type[BaseModel]] = [*named, Trial, SessionRecord, StatedAnswers, OwnService]
     references, definitions = models_json_schema([(model, of) for model in every])
     for model, names in named.items():
         definition = definitions["$defs"][_key(references[model, of])]
@@ -135,7 +135,7 @@ def json_schema() -> dict[str, Any]:
         Trial: "a file of trials/, a line of trials.jsonl.xz",
         SessionRecord: "a file of results/sessions/",
         StatedAnswers: "answers.json of a page",
-        Service: "a service file (--service)",
+        OwnService: "a service file (--service)",
     }
     for written, title in titles.items():
         definitions["$defs"][_key(references[written, of])]["title"] = title

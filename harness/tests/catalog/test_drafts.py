@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tandem.catalog.drafts import VALUES_MOST, draft
-from tandem.catalog.service import OwnRequest, Service, read_service
+from tandem.catalog.service import OwnRequest, OwnService, read_service
 from tandem.errors import UsageError
 
 OPENAPI = """
@@ -30,14 +30,14 @@ components: {parameters: {Cart: {name: cart, in: path, required: true, schema: {
 """
 
 
-def made(folder: Path, text: str) -> tuple[str, Service]:
+def made(folder: Path, text: str) -> tuple[str, OwnService]:
     source, file = folder / "source", folder / "shop.toml"
     source.write_text(text)
     file.write_text(found := draft(source))
     return found, read_service(file)
 
 
-def asked(service: Service) -> list[tuple[str, str, int]]:
+def asked(service: OwnService) -> list[tuple[str, str, int]]:
     return [(one.method, one.path, one.weight) for one in service.request]
 
 

@@ -151,6 +151,7 @@ def test_the_limit(window: Window, at_once: At, tag: str) -> None:
         ("pgbouncer", 0.80, "pooler"),
         ("faults", 0.80, "faults"),
         ("db", 0.80, "database"),
+        ("own-cache", 0.80, "beside"),
         ("app", 0.80, "app-cpu"),
     ],
 )

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 
+from pydantic import ValidationError
+
 from tandem.analysis.alternation import AlternatingBlock, alternation
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.looks import PlannedLook
@@ -33,7 +35,6 @@ from tandem.engine.side_by_side import (
 from tandem.engine.study import Study, Windows, warn_of_too_few_blocks
 from tandem.errors import UsageError, unknown
 from tandem.facts.paired import good_facts
-from tandem.lab.prepare import scenario_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.store import file_name
@@ -140,9 +141,10 @@ class Compare(Study[Compared]):
             return {}
         found = {}
         for variant in self.request.variants:
-            with suppress(UsageError):  # what there is not, is told where it is started
+            with suppress(UsageError, ValidationError):  # what there is not, is told where it is started
                 implementation = self.catalog.implementation(variant.implementation)
-                scenario = scenario_of(self.catalog, self.request, variant)
+                base = self.catalog.scenario(variant.scenario or self.request.scenario)
+                scenario = base.with_changes(variant.scenario_changes)
                 if (why := unsliced(implementation, scenario, self.pairing.slice_s)) is not None:
                     found[variant.label] = why
         return found
