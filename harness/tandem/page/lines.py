@@ -1,6 +1,6 @@
 """What each result measured: a line for each variant at each of its coordinates. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tandem.catalog.catalog import Catalog
@@ -10,7 +10,6 @@ from tandem.page.read import Run
 from tandem.record.conclusion import Contrast, Coordinates, Estimate
 from tandem.record.request import Variant
 from tandem.record.window import Verdict
-from tandem.wording import limited_by
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,6 @@ class Line:
     trial_label: str = ""
     """What trials call it."""
 
-    @property
-    def limit(self) -> str:
-        return limited_by(self.limited)
-
 
 def against(one: Contrast) -> str:
     """The two sides of a contrast, and where both stand."""
@@ -107,32 +102,30 @@ def lines(run: Run, known: Kinds) -> list[Line]:
         return [replace(_empty(run, one, known), reasons=result.reasons) for one in result.request.variants]
     found = []
     for (name, at), estimates in grouped.items():
+        first = estimates[0]
         variant = variants.get((name, at)) or by_name.get(name)
-        coordinates = estimates[0].coordinates
-        is_control = coordinates == {"start": 2}  # the baseline once more
-        if variant and variant.stand_in is None and "image" not in coordinates and not is_control:
-            found.append(_filled(_empty(run, variant, known), estimates))
+        is_control = first.coordinates == {"start": 2}  # the baseline once more
+        if variant is None or variant.stand_in is not None or "image" in first.coordinates or is_control:
+            continue
+        empty = _empty(run, variant, known)
+        found.append(
+            replace(
+                empty,
+                label=", ".join(filter(None, [first.variant, told_coordinates(first.coordinates)])),
+                variant=first.variant,
+                coordinates=first.coordinates,
+                verdict=empty.verdict if empty.verdict is Verdict.VOID else first.verdict,
+                reasons=first.reasons,
+                limited=first.limit or "",
+                starts=max(one.n for one in estimates),
+                figures={one.metric: one for one in estimates if one.mean is not None},
+            )
+        )
     return found
 
 
 def _key(coordinates: Coordinates) -> str:
     return str(sorted(coordinates.items()))
-
-
-def _filled(empty: Line, estimates: Sequence[Estimate]) -> Line:
-    """A line with the estimates of its variant at its coordinates."""
-    first = estimates[0]
-    return replace(
-        empty,
-        label=", ".join(filter(None, [first.variant, told_coordinates(first.coordinates)])),
-        variant=first.variant,
-        coordinates=first.coordinates,
-        verdict=empty.verdict if empty.verdict is Verdict.VOID else first.verdict,
-        reasons=first.reasons,
-        limited=first.limit or "",
-        starts=max(one.n for one in estimates),
-        figures={one.metric: one for one in estimates if one.mean is not None},
-    )
 
 
 def _empty(run: Run, variant: Variant, known: Kinds) -> Line:

@@ -204,11 +204,7 @@ def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metr
 
 def best(found: Sequence[ModelPair]) -> dict[Question, list[ModelPair]]:
     """For each question the best evidence of each language. found: the newest results first."""
-    out: dict[Question, list[ModelPair]] = {}
-    for question in QUESTIONS:
-        by_language: dict[str, list[ModelPair]] = {}
-        for pair in found:
-            if pair.question == question:
-                by_language.setdefault(pair.language, []).append(pair)
-        out[question] = [min(by_language[name], key=lambda pair: pair.rank) for name in sorted(by_language)]
-    return out
+    first: dict[tuple[str, str], ModelPair] = {}
+    for pair in sorted(found, key=lambda pair: pair.rank):
+        first.setdefault((pair.question, pair.language), pair)
+    return {question: [first[at] for at in sorted(first) if at[0] == question] for question in QUESTIONS}

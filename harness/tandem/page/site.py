@@ -38,7 +38,6 @@ RUNS_MOST = 1_000
 DRAWN_MOST = 40
 """So many of the newest results have their pictures on their own pages, too: each such page has the drawing code in it."""
 TOLD_EVERY = 100
-type TellProgress = Callable[[str], None]
 
 
 @cache
@@ -139,7 +138,7 @@ def build(
     folders: Sequence[Path],
     out: Path,
     root: Path,
-    progress: TellProgress,
+    progress: Callable[[str], None],
     records: str | None = None,
     claims: Sequence[Publication] = (),
 ) -> Built:

@@ -355,7 +355,7 @@ def test_a_file_that_cannot_be_read_is_named_and_stays(tmp_path: Path, text: str
 @pytest.mark.parametrize("place", [files.ANSWERS, files.FROZEN, files.STACKS, files.EVENTS])
 def test_a_broken_answer_or_frozen_program_is_named_too(tmp_path: Path, place: str) -> None:
     kept(tmp_path, 1)
-    files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag="good"), frozen_at=FIRST))
+    files.keep(tmp_path, Frozen(implementation="node", program=Program(tag="good"), frozen_at=FIRST))
     bad = tmp_path / place / "node-later.json"
     bad.parent.mkdir(exist_ok=True)
     bad.write_text('{"implementation": "node", ')
@@ -407,9 +407,9 @@ def test_the_newest_frozen_program_and_stack_count(tmp_path: Path) -> None:
     assert files.read(tmp_path).stack is None
     for day, tag in ((2, "new"), (1, "old")):
         at = FIRST + timedelta(days=day)
-        files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag=tag), frozen_at=at))
+        files.keep(tmp_path, Frozen(implementation="node", program=Program(tag=tag), frozen_at=at))
         images = {"db": StackImage(tag=tag, content="c")}
-        files.freeze_stack(tmp_path, FrozenStack(images=images, frozen_at=at))
+        files.keep(tmp_path, FrozenStack(images=images, frozen_at=at))
     found = files.read(tmp_path)
     assert found.frozen["node"].program.tag == "new"
     assert found.first["node"].program.tag == "old", "it stays for ever"
@@ -425,11 +425,11 @@ def test_series_are_told_apart_by_the_frozen_sources() -> None:
 
 def test_answers_are_kept(tmp_path: Path) -> None:
     given = alarm_answer("1", "2", word="machine")
-    files.keep_answer(tmp_path, given)
+    files.keep(tmp_path, given)
     event = EventAnswer(
         id="e", series=given.series, night="1", what=["kernel a -> b"], answered_at=FIRST, level=0.0, scatter=0.01, ratio=None,
         moved=None, result="r", command="just compare",
     )  # fmt: skip
-    files.keep_answer(tmp_path, event)
+    files.keep(tmp_path, event)
     found = files.read(tmp_path)
     assert (found.answers, found.events) == ([given], [event])
