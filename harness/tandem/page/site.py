@@ -97,7 +97,7 @@ class Site:
         if isinstance(run, NotShown):
             return run
         try:
-            view, path = ResultView(run, known), page_name(header)
+            view, path = ResultView(run, known), f"runs/{header.slug}.html"
             draws = view.data() if pictures else PageData()
             shown = result_page(run, self.out.resolve() / path, self.root, self.records)
             plots = [plot for plot in OF_RESULTS if plot.name in draws.sets]
@@ -181,7 +181,7 @@ def page_alone(folder: Path, results: Path, root: Path) -> Path:
     if not_shown := site.write_result(header, kinds(Catalog(root))):
         raise TandemError(f"{not_shown.name}: {not_shown.reason}")
     site.give()
-    return site.out / page_name(header)
+    return site.out / f"runs/{header.slug}.html"
 
 
 def page_told(
@@ -196,9 +196,6 @@ def page_told(
     return page
 
 
-def page_name(header: Header) -> str:
-    """Its place in the site."""
-    return f"runs/{header.slug}.html"
 
 
 def prepare(out: Path) -> None:
