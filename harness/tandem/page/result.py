@@ -13,8 +13,9 @@ from urllib.parse import quote
 from rich.console import RenderableType
 from rich.table import Table
 
+from tandem.catalog.catalog import Catalog
 from tandem.page.data import AddedFigure, PageData, PageRow
-from tandem.page.lines import Kinds, lines
+from tandem.page.lines import lines
 from tandem.page.plots import OF_RESULTS, Plot
 from tandem.page.read import Run
 from tandem.record.trial import Trial
@@ -34,8 +35,8 @@ WINDOWS = (
 class ResultView:
     """A result with what pages draw of it, each made once."""
 
-    def __init__(self, run: Run, known: Kinds) -> None:
-        self.run, self.lines = run, lines(run, known)
+    def __init__(self, run: Run, catalog: Catalog) -> None:
+        self.run, self.lines = run, lines(run, catalog)
         self._rows: dict[str, list[PageRow]] = {}
 
     def rows(self, plot: Plot) -> list[PageRow]:

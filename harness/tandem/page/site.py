@@ -22,7 +22,6 @@ from tandem.lab.provenance import TANDEM_VERSION
 from tandem.page import documents, nights, statements
 from tandem.page.data import PageData, script
 from tandem.page.first import FirstPage
-from tandem.page.lines import Kinds, kinds
 from tandem.page.plots import OF_RESULTS, specs_of
 from tandem.page.read import Header, NotShown, find, read
 from tandem.page.result import ResultView, report_parts, result_page
@@ -89,7 +88,7 @@ class Site:
         return file
 
     def write_result(
-        self, header: Header, known: Kinds, pictures: bool = True, first: FirstPage | None = None
+        self, header: Header, catalog: Catalog, pictures: bool = True, first: FirstPage | None = None
     ) -> NotShown | None:
         """Read a result, write its page, and tell the first page. What a record holds may break a report; that is said and no
         more."""
@@ -97,7 +96,7 @@ class Site:
         if isinstance(run, NotShown):
             return run
         try:
-            view, path = ResultView(run, known), f"runs/{header.slug}.html"
+            view, path = ResultView(run, catalog), f"runs/{header.slug}.html"
             draws = view.data() if pictures else PageData()
             shown = result_page(run, self.out.resolve() / path, self.root, self.records)
             plots = [plot for plot in OF_RESULTS if plot.name in draws.sets]
@@ -146,10 +145,10 @@ def build(
     that people quote, measured or not. Raises TandemError where the folder holds something else."""
     prepare(out)
     site, catalog = Site(out, root, records), Catalog(root)
-    first, known = FirstPage(catalog), kinds(catalog)
+    first = FirstPage(catalog)
     headers, broken = find(folders, root)
     for number, header in enumerate(headers[:RUNS_MOST], start=1):
-        if not_shown := site.write_result(header, known, number <= DRAWN_MOST, first):
+        if not_shown := site.write_result(header, catalog, number <= DRAWN_MOST, first):
             broken.append(not_shown)
         if number % TOLD_EVERY == 0:
             progress(f"{number:,} of {len(headers):,} results")
@@ -178,7 +177,7 @@ def page_alone(folder: Path, results: Path, root: Path) -> Path:
     if header is None:
         why = "; ".join(f"{one.name}: {one.reason}" for one in broken)
         raise TandemError(why or f"{folder} holds no result")
-    if not_shown := site.write_result(header, kinds(Catalog(root))):
+    if not_shown := site.write_result(header, Catalog(root)):
         raise TandemError(f"{not_shown.name}: {not_shown.reason}")
     site.give()
     return site.out / f"runs/{header.slug}.html"

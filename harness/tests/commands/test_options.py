@@ -129,19 +129,13 @@ def test_some_studies_have_to_know_the_applications_cpus_before(real: Catalog, t
 
 def test_each_host_for_generators_has_one_and_none_is_left_idle(real: Catalog, tmp_path: Path) -> None:
     text = (real.root / "loadgen/labs/three-hosts.toml").read_text()
-    file = tmp_path / "two-generators.toml"
-    file.write_text(
-        text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]').replace(
-            'cpus = {app = "2-3", proxy = "0-1"}', ""
-        )
-    )
+    two = text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]')
+    two = two.replace('cpus = {app = "2-3", proxy = "0-1"}', "")
+    (file := tmp_path / "generators.toml").write_text(two)
     assert asked(real, lab=LAB).conditions.generators == 1
     assert asked(real, lab=str(file)).conditions.generators == 2
     assert asked(real, lab=str(file), generators=5).conditions.generators == 5
-    three = text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]')
-    three = three.replace('cpus = {app = "2-3", proxy = "0-1"}', "").replace(
-        'roles = ["db", "pgbouncer"]\n', 'roles = ["db", "pgbouncer", "loadgen"]\n'
-    )
+    three = two.replace('roles = ["db", "pgbouncer"]\n', 'roles = ["db", "pgbouncer", "loadgen"]\n')
     file.write_text(three.replace('cpus = {db = "1-3", pgbouncer = "0"}', ""))
     with pytest.raises(
         UsageError, match=r"loadgen is on .*, and 2 generators would leave a host idle: use 3"
