@@ -38,7 +38,18 @@ def measured_again(run: Run) -> MeasuredAgain | None:
     found = run.result.conclusions
     if found.publication is None:
         return None
-    claims = [_claim(one) for one in found.contrasts if one.text is not None]
+    claims = [
+        {
+            "text": one.text,
+            "figure": f"{metric(one.metric).title}: {against(one)}",
+            "published": f"× {number(one.published, 2)}" if one.published else "–",
+            "ours": ratio_with_interval(one.ratio, one.interval),
+            "verdict": one.word or "",
+            "size": size(one),
+        }
+        for one in found.contrasts
+        if one.text is not None
+    ]
     words = Counter(claim["verdict"] for claim in claims)
     others = "".join(f", {number} {word}" for word, number in words.items() if word != "stands")
     return MeasuredAgain(
@@ -48,17 +59,6 @@ def measured_again(run: Run) -> MeasuredAgain | None:
         claims=claims,
         counts=f"{words['stands']} of {len(claims)} claims stand{others}",
     )
-
-
-def _claim(one: Contrast) -> dict[str, str]:
-    return {
-        "text": one.text or "",
-        "figure": f"{metric(one.metric).title}: {against(one)}",
-        "published": f"× {number(one.published, 2)}" if one.published else "–",
-        "ours": ratio_with_interval(one.ratio, one.interval),
-        "verdict": one.word or "",
-        "size": size(one),
-    }
 
 
 def size(one: Contrast) -> str:

@@ -99,7 +99,10 @@ def result_page(run: Run, page: Path, root: Path, records: str | None = None) ->
         "versions": _of_environments(run, "versions"),
         "files": files,
         "more_files": more,
-        "svgs": _svgs(run.header.path),
+        "svgs": [  # an image runs no script, wherever it comes from
+            (file.stem, f"data:image/svg+xml;base64,{base64.b64encode(file.read_bytes()).decode()}")
+            for file in sorted(run.header.path.glob("*.svg"))
+        ],
         "elsewhere": records is not None,
         "run": run,
     }
@@ -167,11 +170,3 @@ def _files(folder: Path, page: Path, root: Path, records: str | None) -> tuple[l
 
     listed = [(file.relative_to(folder).as_posix(), address(file)) for file in files[:FILES_MOST]]
     return listed, len(files) - len(listed)
-
-
-def _svgs(folder: Path) -> list[tuple[str, str]]:
-    """Names and data of the SVG files beside the result. An image runs no script, wherever it comes from."""
-    return [
-        (file.stem, f"data:image/svg+xml;base64,{base64.b64encode(file.read_bytes()).decode()}")
-        for file in sorted(folder.glob("*.svg"))
-    ]
