@@ -121,7 +121,7 @@ def lab_file(folder: Path, name: str, application: str, address: str = "192.0.2.
 
 
 @pytest.mark.parametrize(
-    ("engines", "told"),
+    ("labs", "told"),
     [
         (
             ("ssh://a@192.0.2.1", "ssh://b@192.0.2.1:22"),
@@ -129,30 +129,20 @@ def lab_file(folder: Path, name: str, application: str, address: str = "192.0.2.
         ),
         (("here", "here"), "the labs first and second share a machine, here"),
         (("ssh://192.0.2.1", "here"), "one of the lab second is this machine, which serves"),
-    ],
-)
-def test_labs_that_would_disturb_each_other_are_refused(
-    real: Catalog, tmp_path: Path, engines: tuple[str, str], told: str
-) -> None:
-    first, second = (lab_file(tmp_path, *pair) for pair in zip(("first", "second"), engines, strict=True))
-    with pytest.raises(UsageError, match=told):
-        command.names_of_labs(real, f"{first},{second}")
-
-
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [
         ("three-hosts,three", "there is no lab 'three'.* Did you mean 'three-hosts'"),
         ("three-hosts,three-hosts", "names three-hosts twice"),
         ("three-hosts,", "takes names of labs with commas between them"),
         ("", "takes names of labs"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_before_anything_starts(
-    real: Catalog, names: str, told: str
+def test_what_cannot_be_measured_or_would_disturb_is_refused_before_anything_starts(
+    real: Catalog, tmp_path: Path, labs: str | tuple[str, str], told: str
 ) -> None:
+    """labs: names, or the engines of two."""
+    if isinstance(labs, tuple):
+        labs = ",".join(lab_file(tmp_path, name, engine) for name, engine in zip(("first", "second"), labs, strict=True))
     with pytest.raises(UsageError, match=told):
-        command.names_of_labs(real, names)
+        command.names_of_labs(real, labs)
 
 
 def test_labs_of_their_own_machines_are_taken(real: Catalog, tmp_path: Path) -> None:

@@ -179,8 +179,12 @@ def history(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-def test_a_step_passes_the_limit_and_is_marked(history: Path, tmp_path: Path) -> None:
-    rows = nights.rows(nights.read_nights([history], tmp_path)[0])
+def test_a_step_passes_the_limit_and_is_marked(
+    history: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a long history the newest nights are drawn."""
+    found, _ = nights.read_nights([history], tmp_path)
+    rows = nights.rows(found)
     alarms = [row for row in rows if row["alarm"] and row["panel"] == nights.CUSUM]
     assert alarms
     assert all(row["line"] == "upwards" and row["value"] > LIMIT for row in alarms)
@@ -189,6 +193,8 @@ def test_a_step_passes_the_limit_and_is_marked(history: Path, tmp_path: Path) ->
     assert len(ratios) == 100
     assert sum(ratios[CHANGED:]) / 40 == pytest.approx(math.exp(0.05), rel=0.01)
     assert min(row["night"] for row in rows if row["panel"] == nights.CUSUM) == LEARNED + 1
+    monkeypatch.setattr(nights, "ROWS_MOST", 0)
+    assert {row["night"] for row in nights.rows(found)} == set(range(41, 101))
 
 
 def test_what_came_under_the_programs_is_drawn(history: Path, tmp_path: Path) -> None:
@@ -207,14 +213,6 @@ def test_what_came_under_the_programs_is_drawn(history: Path, tmp_path: Path) ->
     first = [row["value"] for row in rows if row["line"] == "today's image by the first"]
     assert first == [pytest.approx(math.exp(0.1))] * 50
     altair.Chart.from_dict({**plots.history(), "data": {"values": rows}}, validate=True)
-
-
-def test_of_a_long_history_the_newest_nights_are_drawn(
-    history: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nights, "ROWS_MOST", 0)
-    rows = nights.rows(nights.read_nights([history], tmp_path)[0])
-    assert {row["night"] for row in rows} == set(range(41, 101))
 
 
 def test_the_history_is_on_the_page_and_a_night_that_cannot_be_read_is_named(
