@@ -32,8 +32,8 @@ type Pairs = dict[str, list[ModelPair]]
 
 @pytest.fixture(scope="module")
 def runs(root: Path) -> Runs:
-    found = [read(header) for header in find([root / "results" / name for name in FOLDERS], root)[0]]
-    return {run.header.name.removeprefix("results/"): run for run in found if isinstance(run, Run)}
+    headers, _ = find([root / "results" / name for name in FOLDERS], root)
+    return {header.name.removeprefix("results/"): read(header) for header in headers}
 
 
 @pytest.fixture(scope="module")
@@ -288,9 +288,7 @@ def test_an_address_that_is_none_is_no_link(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", ["reference-claims", "reference-experiments"])
 def test_each_claim_has_the_size_that_its_study_found(root: Path, folder: str) -> None:
     for header in find([root / "results" / folder], root)[0]:
-        run = read(header)
-        assert isinstance(run, Run)
-        again = measured_again(run)
+        again = measured_again(run := read(header))
         assert again is not None
         assert [one["size"] for one in again.claims] == [
             one.size or "" for one in run.result.conclusions.claims

@@ -21,9 +21,7 @@ from tandem.page.site import bundle
 
 
 def run_of(folder: str) -> Run:
-    found = read(find([ROOT / "results" / folder], ROOT)[0][0])
-    assert isinstance(found, Run)
-    return found
+    return read(find([ROOT / "results" / folder], ROOT)[0][0])
 
 
 def rows_of(folder: str, of: Callable[..., Iterator[PageRow]]) -> list[PageRow]:

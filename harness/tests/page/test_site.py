@@ -25,7 +25,7 @@ from tandem.errors import TandemError
 from tandem.page import site as building
 from tandem.page.documents import address, documents, slug
 from tandem.page.pairs import COST
-from tandem.page.read import NotShown, Run, find, read
+from tandem.page.read import find, read
 from tandem.page.site import build
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.result import SCHEMA_VERSION, Concluded, Publication, Result
@@ -325,7 +325,6 @@ def test_the_newest_comes_first_each_once_and_with_a_name_of_its_own(results: Pa
         assert [header.name for header in found] == ["b", "deep/c", "a"]
         assert broken == []
     run = read(found[0])
-    assert isinstance(run, Run)
     assert (run.slug, run.result.request.study) == ("b", "bench")
     shutil.copytree(results / "deep/c", results / "deep-c")
     assert len({header.slug for header in find([results], results)[0]}) == 4
@@ -361,7 +360,5 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_there(
 def test_a_broken_trial_is_named(results: Path) -> None:
     (results / "b/trials").mkdir()
     (results / "b/trials/1.json").write_text("[]")
-    [header, *_] = find([results], results)[0]
-    found = read(header)
-    assert isinstance(found, NotShown)
-    assert "1.json" in found.reason
+    [broken] = build([results], results / "site", ROOT, print).broken
+    assert "1.json" in broken.reason
