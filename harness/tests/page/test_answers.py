@@ -42,11 +42,8 @@ def found(runs: Runs, real: Catalog) -> Pairs:
 
 
 def contrast(run: Run, metric: str, of: str, to: str) -> Contrast:
-    named = (
-        one for one in run.result.conclusions.contrasts if (one.metric, one.of, one.to) == (metric, of, to)
-    )
-    found: Contrast = next(named)
-    return found
+    every: list[Contrast] = run.result.conclusions.contrasts
+    return next(one for one in every if (one.metric, one.of, one.to) == (metric, of, to))
 
 
 def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:
@@ -68,7 +65,6 @@ def pair(ratio: Ratio, language: str = "x", word: str | None = None) -> ModelPai
         *sides,
         AsyncRatio(ratio.ratio, ratio.interval, ratio.n, word),
         at_least=False,
-        rank=(0.0,),
     )
 
 
