@@ -1,7 +1,7 @@
 """Draws figures against a coordinate that takes several values, as SVG, with linear and with logarithmic axes."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from tandem.facts.metric import METRICS
 from tandem.record.conclusion import Estimate
@@ -16,7 +16,8 @@ PLOTTED = (
     "anonymous_memory_mib",
     "cpu_percent",
 )
-SCALES = ("linear", "log")
+type Scale = Literal["linear", "log"]
+SCALES: tuple[Scale, ...] = ("linear", "log")
 WIDTH, HEIGHT = 560, 320
 VALUES_LEAST = 3
 """Values that make a curve."""
@@ -35,7 +36,7 @@ def axis_of(estimates: Sequence[Estimate]) -> str | None:
     return longest if longest is not None and len(values[longest]) >= VALUES_LEAST else None
 
 
-def rows(estimates: Sequence[Estimate], axis: str, metric: str, scale: str) -> list[dict[str, Any]]:
+def rows(estimates: Sequence[Estimate], axis: str, metric: str, scale: Scale) -> list[dict[str, Any]]:
     """The data of a plot, along the axis; what was not measured is left out, and 0 where a logarithm is taken."""
     known = [
         {"variant": one.variant, axis: one.coordinates[axis], "value": one.mean}
@@ -46,7 +47,7 @@ def rows(estimates: Sequence[Estimate], axis: str, metric: str, scale: str) -> l
     return sorted(known, key=lambda row: (row["variant"], row[axis]))
 
 
-def chart(estimates: Sequence[Estimate], axis: str, metric: str, scale: str) -> Spec:
+def chart(estimates: Sequence[Estimate], axis: str, metric: str, scale: Scale) -> Spec:
     """A line and its points for each variant."""
     order = list(dict.fromkeys(one.variant for one in estimates))
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(order))]
