@@ -174,15 +174,12 @@ def test_the_application_starts_for_the_cpus_that_it_has_there(
     assert conditions.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)
 
 
-def test_how_requests_arrive() -> None:
+def test_how_requests_arrive_is_a_condition_of_a_request(real: Catalog) -> None:
     found = [parse_arrivals(text) for text in ("paced", "poisson", "bursts:50/200ms")]
     assert found == [None, Arrivals(process="poisson"), Arrivals(process="bursts", size=50, pause_ms=200)]
     for text in ("", "random", "bursts", "bursts:0/5ms", "bursts:5/0ms", "bursts:5/5s", "bursts:-1/5ms"):
         with pytest.raises(UsageError, match="paced, poisson or bursts:SIZE/PAUSE"):
             parse_arrivals(text)
-
-
-def test_arrivals_are_conditions_of_a_request(real: Catalog) -> None:
     evenly, randomly = asked(real), asked(real, arrivals="poisson")
     assert not evenly.same_but_for_the_seed(randomly)
     assert "arrivals" not in conditions_line(evenly)

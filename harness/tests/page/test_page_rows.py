@@ -89,16 +89,11 @@ def test_columns_hold_every_text_once() -> None:
     assert found == {"length": 3, "names": ["a", "n"], "t": {"a": [0, 0, 1]}, "n": {"n": [1.235, None, None]}}
 
 
-def test_nothing_in_the_data_ends_its_element() -> None:
+def test_nothing_in_the_data_or_the_bundle_ends_its_element() -> None:
     evil: dict[str, Any] = {"name": "</script><!--<script>\u2028 & more"}
     text = script(evil)
-    assert "<" not in text
-    assert ">" not in text
-    assert "\u2028" not in text
+    assert {*"<>\u2028"} & {*text} == set()
     assert json.loads(text) == evil
-
-
-def test_the_bundle_does_not_end_its_element() -> None:
     assert len(bundle()) > 500_000
     assert "</script" not in bundle()
     assert "import(" not in bundle()[:2000]
