@@ -19,7 +19,19 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import Lab
 from tandem.cli.measure import CLIENT, tell
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, print_json, progress
-from tandem.commands import advise, audit, nightly, page, records, replay, report, selftest, serve, service, session
+from tandem.commands import (
+    advise,
+    audit,
+    nightly,
+    page,
+    records,
+    replay,
+    report,
+    selftest,
+    serve,
+    service,
+    session,
+)
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.docker import complaint
@@ -142,7 +154,7 @@ def interrupted(command: str) -> str:
 
 
 registry.add_commands()
-COMMANDS = (report, page, records, replay, session, nightly, advise, audit, selftest, serve)
+COMMANDS = (report, page, records, replay, session, nightly, advise, audit, selftest, serve, service)
 """Imported for the commands that they add; those of the studies are added above."""
 
 

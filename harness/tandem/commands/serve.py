@@ -14,7 +14,6 @@ from tandem.lab import images
 from tandem.lab.stack import SERVED, USER_PROJECT, Stack, other_measurements
 
 
-
 def _user_stack(implementation: str, topology: str) -> Stack:
     catalog = Catalog(ROOT)
     catalog.implementation(implementation)

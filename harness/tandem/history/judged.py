@@ -79,7 +79,9 @@ type Events = dict[tuple[str, str, str], dict[str, list[str]]]
 
 def series_of(nights: Iterable[Night]) -> Series:
     """All series. nights: in order of time; those without a time to believe are left out."""
-    found = defaultdict[tuple[str, ...], NightlySeries](NightlySeries)  # making keys costs more than all the rest
+    found = defaultdict[tuple[str, ...], NightlySeries](
+        NightlySeries
+    )  # making keys costs more than all the rest
     for night in nights:
         if night.clock is not None:
             continue
@@ -163,9 +165,7 @@ def begin(key: SeriesKey, series: NightlySeries, answers: Iterable[AlarmAnswer])
 def _judged(key: SeriesKey, first: int, limit: float, every: Series, came: Events) -> JudgedSeries:
     series = every[key]
     values = series.values[first:]
-    steady = JudgedSeries(
-        key, "steady", len(values), median_high(values[-change.ANEW :]) if values else None
-    )
+    steady = JudgedSeries(key, "steady", len(values), median_high(values[-change.ANEW :]) if values else None)
     if len(values) <= change.LEARNED:
         return replace(steady, said="learning")
     raised = series.alarms(first, limit)

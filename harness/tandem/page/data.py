@@ -68,7 +68,9 @@ def columns(rows: Iterable[PageRow], texts: dict[str, int]) -> dict[str, Any]:
     for name in names:
         values = [row.get(name) for row in found]
         if all(isinstance(value, str) for value in values):
-            out["t"][name] = [texts.setdefault(value, len(texts)) for value in values]
+            out["t"][name] = [
+                texts.setdefault(value, len(texts)) for value in values if isinstance(value, str)
+            ]
         else:
             out["n"][name] = [_short(value) for value in values]
     return out

@@ -197,8 +197,6 @@ def page_told(
     return page
 
 
-
-
 def prepare(out: Path) -> None:
     """An empty place. Only what an earlier build left is removed. Raises TandemError for a folder of something else."""
     alone = {"runs"}  # what page_alone leaves where there is no site yet

@@ -65,7 +65,6 @@ def test_what_means_nothing_is_refused(changed: tuple[str, str], told: str) -> N
     assert told in str(said.exception)
 
 
-
 def test_on_a_terminal_what_is_missing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.prompt", lambda question: f"{question} 7ms")

@@ -140,7 +140,9 @@ def test_what_cannot_be_measured_or_would_disturb_is_refused_before_anything_sta
 ) -> None:
     """labs: names, or the engines of two."""
     if isinstance(labs, tuple):
-        labs = ",".join(lab_file(tmp_path, name, engine) for name, engine in zip(("first", "second"), labs, strict=True))
+        labs = ",".join(
+            lab_file(tmp_path, name, engine) for name, engine in zip(("first", "second"), labs, strict=True)
+        )
     with pytest.raises(UsageError, match=told):
         command.names_of_labs(real, labs)
 

@@ -204,9 +204,9 @@ def test_an_event_asks_at_once_for_what_moved_most_and_for_all_that_left_their_r
     assert one.level == pytest.approx(0, abs=0.004)
     assert one.scatter == pytest.approx(0.008, rel=0.4)
     chance = random.Random(5)
-    for number, night in enumerate(every):
+    for number, each in enumerate(every):
         late = number >= CHANGED
-        night.points += [
+        each.points += [
             point("today", chance.gauss(0, 0.008) + (0.05 if late and n < 3 else 0), scenario=f"s{n}")
             for n in range(20)
         ]

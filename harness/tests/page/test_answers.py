@@ -223,7 +223,9 @@ def test_a_pair_has_a_bar_of_each_model() -> None:
 
 
 def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None:
-    assert kind_of("python-sync", real) == Kind("python", "sync", frozenset(real.implementation("python-sync").stack))
+    assert kind_of("python-sync", real) == Kind(
+        "python", "sync", frozenset(real.implementation("python-sync").stack)
+    )
     assert kind_of("python-old-async", real) == Kind("python", "async")
     assert kind_of("python-async-slow", real) == Kind()
     assert kind_of("postgres-sync", real) == Kind(), "that is no language"

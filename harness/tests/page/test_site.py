@@ -202,7 +202,11 @@ def test_sizes(site: Path) -> None:
 def copy(folder: Path, day: int, **changes: Any) -> None:
     """A copy of a real result, as if of another day."""
     folder.mkdir(parents=True)
-    copied = {**result_alone(ROOT / "results/reference"), "started_at": f"2026-01-{day:02}T00:00:00Z", **changes}
+    copied = {
+        **result_alone(ROOT / "results/reference"),
+        "started_at": f"2026-01-{day:02}T00:00:00Z",
+        **changes,
+    }
     (folder / "result.json").write_text(json.dumps(copied))
 
 
@@ -310,6 +314,7 @@ def test_ctrl_c_ends_it_as_it_should(
 
 
 # ---- what is found, in which order, and what happens to what cannot be read ----
+
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:

@@ -168,8 +168,6 @@ def test_the_first_page_has_the_statements_right_after_the_answers(
     assert "20260101T000000Z-broken.json" in page
 
 
-
-
 # ---- the nightly series, their alarms, and what came new under the programs ----
 
 
