@@ -3,8 +3,8 @@
 from rich.console import Group
 from rich.text import Text
 
-from tandem.audit.rules import Audit, Caught, Level, Objection
-from tandem.report.table import Column, table
+from tandem.audit.rules import Audit, Level, Objection
+from tandem.report.table import Column, table, texts
 from tandem.wording import counted
 
 TITLE = "What is wrong with this table"
@@ -27,8 +27,9 @@ def report(found: Audit, markdown: bool = False) -> Group:
     def name(text: str) -> Text:
         return Text(f"`{text.replace('`', "'")}`" if markdown and text else text)
 
-    broken = [one for one in found.findings if one.level is Level.CONTRADICTS]
-    rows = [(of.rule, one) for of in broken for one in of.caught]
+    broken = [of for of in found.findings if of.level is Level.CONTRADICTS]
+    rows = [(name(one.name), name(one.test), of.rule, one.told) for of in broken for one in of.caught]
+    each = ("row", "test", "rule", "what does not fit")
     findings: list[Column[Objection]] = [
         Column("finding", lambda of: f"{of.rule} ({of.level})", text=True),
         Column("rows", lambda of: f"{len(of.caught):,}"),
@@ -37,15 +38,9 @@ def report(found: Audit, markdown: bool = False) -> Group:
         Column("what may not", lambda of: of.may_not, text=True),
         Column("innocent reasons", lambda of: of.innocent, text=True),
     ]
-    each: list[Column[tuple[str, Caught]]] = [
-        Column("row", lambda one: name(one[1].name), text=True),
-        Column("test", lambda one: name(one[1].test), text=True),
-        Column("rule", lambda one: one[0], text=True),
-        Column("what does not fit", lambda one: one[1].told, text=True),
-    ]
     more = f"and {len(rows) - SHOWN:,} more: --json has all" if len(rows) > SHOWN else ""
     return Group(
         *([table("what may be concluded", found.findings, *findings)] if found.findings else []),
-        *([table("rows that contradict themselves", rows[:SHOWN], *each)] if rows else []),
+        *([texts("rows that contradict themselves", rows[:SHOWN], *each, left=each)] if rows else []),
         *(Text(line) for line in (more, *(f"not read: {one}" for one in found.not_read), LAST) if line),
     )

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tandem.analysis.advice import Advice, Ask, Checked, Evidence, Sized, advise
 from tandem.analysis.stack import calibrated, predict
-from tandem.catalog.catalog import Catalog, Implementation
+from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, Json, app, out, print_json
 from tandem.errors import TandemError, UsageError, unknown
 from tandem.facts.metric import GOODPUT, told_coordinates
@@ -106,12 +106,13 @@ def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
         if kind.name not in (*DIRECT_STUDIES, "crossover") or not trials:
             continue
         known = {
-            variant.label: (variant, catalog.implementations[variant.implementation])
+            variant.label: variant
             for variant in kind(catalog, result.request).variants
             if variant.implementation in catalog.implementations and variant.stand_in is None
         }
         costs: dict[str, list[float]] = {"sync": [], "async": []}
-        for label, (variant, implementation) in known.items():
+        for label, variant in known.items():
+            implementation = catalog.implementations[variant.implementation]
             own = [t for t in trials if t.spec.variants == [label] and t.verdict is Verdict.OK]
             cost = [w.app_cpu_us_per_request for t in own for w in t.of(label, "closed")]
             if implementation.language == language and implementation.model in costs and own:
@@ -119,7 +120,7 @@ def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
                 settings = result.environments[label].settings if label in result.environments else {}
                 threads_most = max(threads_most, handler_threads(implementation, settings) or 0)
             if kind.name in DIRECT_STUDIES:
-                checked += list(_of_variant(catalog, name, result, variant, implementation, own))
+                checked += list(_of_variant(catalog, name, result, variant, own))
         if all(costs.values()):
             pairs[name] = statistics.median(costs["async"]) / statistics.median(costs["sync"])
     return Evidence(language=language, pairs=pairs, threads_most=threads_most, checked=checked)
@@ -140,12 +141,7 @@ def _of_crossover(name: str, found: Crossed) -> Iterator[Checked]:
 
 
 def _of_variant(
-    catalog: Catalog,
-    name: str,
-    result: Result[Any],
-    variant: Variant,
-    implementation: Implementation,
-    trials: Sequence[Trial],
+    catalog: Catalog, name: str, result: Result[Any], variant: Variant, trials: Sequence[Trial]
 ) -> Iterator[Checked]:
     """Compare the model's prediction from a variant's own CPU times with the measured rate."""
     label = variant.label
@@ -157,7 +153,8 @@ def _of_variant(
     scenario = scenario.model_copy(update={"connections": windows[0].connections})
     settings = result.environments[label].settings
     measured = statistics.median(window.goodput_rps for window in windows)
-    predicted = predict(base, setup_of(implementation, scenario, settings, base.distance_ms)).throughput_rps
+    setup = setup_of(catalog.implementations[variant.implementation], scenario, settings, base.distance_ms)
+    predicted = predict(base, setup).throughput_rps
     yield Checked(
         record=name,
         label=label,

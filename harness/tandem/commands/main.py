@@ -16,6 +16,7 @@ from rich.console import Group
 from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.labs import Lab
 from tandem.cli.measure import CLIENT, tell
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, print_json, progress
 from tandem.commands import (
@@ -28,6 +29,7 @@ from tandem.commands import (
     report,
     selftest,
     serve,
+    service,
     session,
 )
 from tandem.errors import TandemError
@@ -93,9 +95,12 @@ def list_(as_json: Json = False) -> None:
 @app.command(name="doctor")
 def doctor_(lab: LabName = None, as_json: Json = False) -> None:
     """Check what this machine can measure, what it cannot, and why. With --lab: the machines of a lab."""
-    if lab is not None:
-        _doctor_of(lab, as_json)
-        return
+    found = _doctor_here(as_json) if lab is None else _doctor_of(Catalog(ROOT).lab(lab), as_json)
+    if any(check.state == "bad" for check in found):
+        raise typer.Exit(1)
+
+
+def _doctor_here(as_json: bool) -> list[fitness.Check]:
     found = doctor.examine(ROOT, HERE)
     verdicts = fitness.fit_here(found)
     fits = Catalog(ROOT).default_placement(HERE.topology().places)
@@ -106,26 +111,19 @@ def doctor_(lab: LabName = None, as_json: Json = False) -> None:
     else:
         told = machines_report.checked(found), f"\nplacement {fits.name}:", machines_report.mapped(seats)
         out.print(*told, "", *verdicts, sep="\n")
-    _end_as_found(found)
+    return found
 
 
-def _doctor_of(name: str, as_json: bool) -> None:
-    lab = Catalog(ROOT).lab(name)
+def _doctor_of(lab: Lab, as_json: bool) -> list[fitness.Check]:
     # By its name: what reaches other hosts is read by nobody else.
-    look = pkgutil.resolve_name("tandem.lab.examine_lab:look")
-    machines, links = look(lab, ROOT)
+    machines, links = pkgutil.resolve_name("tandem.lab.examine_lab:look")(lab, ROOT)
     found = fitness.checks(machines, links)
     fit = fitness.fit(lab, found, links)
     if as_json:
         print_json(machines_report.data(lab, machines, links, found, fit))
     else:
         out.print(machines_report.page(lab, machines, links, found, fit), width=min(out.width, PAGE_COLUMNS))
-    _end_as_found(found)
-
-
-def _end_as_found(found: list[fitness.Check]) -> None:
-    if any(check.state == "bad" for check in found):
-        raise typer.Exit(1)
+    return found
 
 
 def _end_with_client() -> None:
@@ -156,7 +154,7 @@ def interrupted(command: str) -> str:
 
 
 registry.add_commands()
-COMMANDS = (report, page, records, replay, session, nightly, advise, audit, selftest, serve)
+COMMANDS = (report, page, records, replay, session, nightly, advise, audit, selftest, serve, service)
 """Imported for the commands that they add; those of the studies are added above."""
 
 

@@ -17,7 +17,7 @@ from tandem.engine.journal import BEGUN, Begun
 from tandem.engine.study import answered
 from tandem.errors import TandemError, UsageError
 from tandem.history import files
-from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, events, judge, steps
+from tandem.history.judged import JudgedSeries, crept, doubted, events, judge, steps
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
 from tandem.lab import images
 from tandem.lab.laboratory import refuse_or_clean_up
@@ -77,7 +77,7 @@ def freeze(
         frozen = known.get(name)
         if frozen is None or anew:
             frozen = Frozen(implementation=name, program=program, frozen_at=datetime.now(UTC))
-            files.freeze(folder, frozen)
+            files.keep(folder, frozen)
             note(f"{name}: froze today's image {program.tag}")
         else:
             make_sure_of(name, frozen.program, "the frozen image", note)
@@ -164,7 +164,7 @@ def nightly(
             first = first_ones(known.first, frozen, view.note)
             stack = images.frozen_stack(cli.ROOT, known.stack, freeze_stack, view.note)
             if stack is not known.stack:
-                files.freeze_stack(folder, stack)
+                files.keep(folder, stack)
             request = request.model_copy(
                 update={
                     "title": "all" if implementations is None else "+".join(names),
@@ -177,7 +177,11 @@ def nightly(
                     },
                 }
             )
-            result, trials = _measured(request, asked.resume, asked.as_json)
+            measured = _finished(request) if asked.resume else None
+            if measured is None:
+                made, journal = make(Nightly, request, asked.resume, asked.as_json)
+                measured = made, journal.trials()
+            result, trials = measured
             night = Night(
                 id=result.id,
                 machine=folder.name,
@@ -225,18 +229,7 @@ def status(
     return MOVED if stands or any(event.moved for event in asked_at_once) else 0
 
 
-type MeasuredNight = tuple[Result[Conclusions], list[Trial]]
-
-
-def _measured(request: Request, resume: bool, as_json: bool) -> MeasuredNight:
-    newest = _finished(request) if resume else None
-    if newest is not None:
-        return newest
-    result, journal = make(Nightly, request, resume, as_json)
-    return result, journal.trials()
-
-
-def _finished(request: Request) -> MeasuredNight | None:
+def _finished(request: Request) -> tuple[Result[Conclusions], list[Trial]] | None:
     """The newest night of this request if it was measured to its end: a kill came after it, in a confirmation."""
     for file in sorted(cli.RESULTS.glob(f"*-{Nightly.name}-*/{BEGUN}"), reverse=True):
         try:
@@ -284,9 +277,8 @@ def _answered(confirm: Confirmation, folder: Path, names: Sequence[str]) -> list
     for one in judge(history.nights, history.answers):
         if one.raised is None or one.key.implementation not in names:
             continue
-        answer = _answer(confirm, one)
-        if answer is not None:
-            files.keep_answer(folder, answer)
+        if answer := _answer(confirm, one):
+            files.keep(folder, answer)
             found.append(answer)
     return found
 
@@ -319,18 +311,15 @@ def _after_events(confirm: Confirmation, folder: Path, measured: str) -> list[Ev
     known = {one.series: one for one in history.events if one.night == night.id}
     found = []
     for one in doubted(night, until, history.answers):
-        answer = known.get(one.key) or _after(confirm, one)
-        files.keep_answer(folder, answer)
+        answer = known.get(one.key)
+        if answer is None:
+            name, scenario = one.key.implementation, one.key.scenario
+            confirm.note(f"{', '.join(one.what)}: asking at once whether it moved {name}, {scenario}")
+            fresh = confirm.fresh_blocks(one.key, confirm.frozen[name].program, one.program)
+            answer = event_answer(one, fresh, datetime.now(UTC))
+        files.keep(folder, answer)
         found.append(answer)
     return found
-
-
-def _after(confirm: Confirmation, one: Doubted) -> EventAnswer:
-    confirm.note(
-        f"{', '.join(one.what)}: asking at once whether it moved {one.key.implementation}, {one.key.scenario}"
-    )
-    frozen = confirm.frozen[one.key.implementation].program
-    return event_answer(one, confirm.fresh_blocks(one.key, frozen, one.program), datetime.now(UTC))
 
 
 def comparison(
@@ -418,9 +407,8 @@ def new_under(nights: Sequence[Night], measured: str) -> list[str]:
     """The events of this night, each once, with the implementations that they are under. measured: the id of its result."""
     found: dict[str, list[str]] = {}
     for (_, _, implementation), own in events(nights).items():
-        for event in own:
-            if event.night == measured:
-                found.setdefault(event.what, []).append(implementation)
+        for what in own.get(measured, []):
+            found.setdefault(what, []).append(implementation)
     return [f"{what} ({', '.join(names)})" for what, names in found.items()]
 
 

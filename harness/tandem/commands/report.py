@@ -43,7 +43,12 @@ def report(
     """Print a result from its record, or a list of the results in a folder."""
     many = None if not folder.is_dir() or (folder / RESULT).exists() else index(folder)
     if many is not None and (many.entries or many.unreadable or many.unfinished):
-        _list(many, as_markdown, as_json)
+        if as_markdown:
+            raise UsageError("--markdown: a list of results has no table for a page; name one of them")
+        if as_json:
+            print_json(many)
+        else:
+            out.print(listed(many), *notes(many), sep="\n")
         return
     kind, result, _ = read_folder(folder)
     if as_json:
@@ -58,15 +63,6 @@ def report(
         out.print(proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
         if replayed := read_replayed(folder):
             out.print(replay.report(replayed))
-
-
-def _list(found: Index, as_markdown: bool, as_json: bool) -> None:
-    if as_markdown:
-        raise UsageError("--markdown: a list of results has no table for a page; name one of them")
-    if as_json:
-        print_json(found)
-        return
-    out.print(listed(found), *notes(found), sep="\n")
 
 
 def listed(found: Index) -> Table:

@@ -13,10 +13,6 @@ from tandem.hosts import HERE
 from tandem.lab import images
 from tandem.lab.stack import SERVED, USER_PROJECT, Stack, other_measurements
 
-Topology = Annotated[
-    str, typer.Option(help="Parts between client and database: direct, pooled, proxied or full.")
-]
-
 
 def _user_stack(implementation: str, topology: str) -> Stack:
     catalog = Catalog(ROOT)
@@ -30,7 +26,9 @@ def _user_stack(implementation: str, topology: str) -> Stack:
 @app.command()
 def up(
     implementation: Annotated[str, typer.Argument(help="Implementation to serve.")] = "rust-async",
-    topology: Topology = "full",
+    topology: Annotated[
+        str, typer.Option(help="Parts between client and database: direct, pooled, proxied or full.")
+    ] = "full",
 ) -> None:
     """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
     stack = _user_stack(implementation, topology)

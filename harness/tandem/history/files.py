@@ -93,23 +93,19 @@ def append(folder: Path, night: Night) -> Night:
     return night
 
 
-def keep_answer(folder: Path, answer: AlarmAnswer | EventAnswer) -> None:
-    """Keeps the answer to an alarm or to an event. Raises TandemError where it cannot be written."""
-    _keep(folder / (ANSWERS if isinstance(answer, AlarmAnswer) else EVENTS), answer.id, answer)
-
-
-def freeze(folder: Path, frozen: Frozen) -> None:
-    """Keeps the image that the implementation is compared with from now on. Raises TandemError where it cannot be written."""
-    _keep(folder / FROZEN, f"{frozen.implementation}-{frozen.frozen_at:%Y%m%dT%H%M%SZ}", frozen)
-
-
-def freeze_stack(folder: Path, stack: FrozenStack) -> None:
-    """Keeps the stack that all nights run on from now on. Raises TandemError where it cannot be written."""
-    # Two machines may freeze in the same second, and their histories may be merged.
-    tags = "-".join(one.tag[:6] for one in stack.images.values())
-    _keep(folder / STACKS, f"{stack.frozen_at:%Y%m%dT%H%M%SZ}-{tags}", stack)
-
-
-def _keep(place: Path, name: str, model: BaseModel) -> None:
-    place.mkdir(parents=True, exist_ok=True)
-    write_atomically(place / f"{file_name(name)}.json", model.model_dump_json(indent=1) + "\n")
+def keep(folder: Path, one: AlarmAnswer | EventAnswer | Frozen | FrozenStack) -> None:
+    """Keeps the answer to an alarm or to an event, the image that an implementation is compared with from now on, or the stack
+    that all nights run on from now on. Raises TandemError where it cannot be written."""
+    match one:
+        case AlarmAnswer():
+            place, name = ANSWERS, one.id
+        case EventAnswer():
+            place, name = EVENTS, one.id
+        case Frozen():
+            place, name = FROZEN, f"{one.implementation}-{one.frozen_at:%Y%m%dT%H%M%SZ}"
+        case FrozenStack():
+            # Two machines may freeze in the same second, and their histories may be merged.
+            tags = "-".join(image.tag[:6] for image in one.images.values())
+            place, name = STACKS, f"{one.frozen_at:%Y%m%dT%H%M%SZ}-{tags}"
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / place / f"{file_name(name)}.json", one.model_dump_json(indent=1) + "\n")

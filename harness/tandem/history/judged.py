@@ -1,8 +1,10 @@
 """The judge of all nights: which series moved, and whether the machine did. Pure."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from statistics import NormalDist
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
+from statistics import NormalDist, fmean, median_high
 from typing import Literal
 
 from tandem.analysis import change
@@ -48,15 +50,6 @@ class NightlySeries:
 
 
 @dataclass(frozen=True)
-class Event:
-    """Something new under the programs, which no commit of theirs made."""
-
-    night: str
-    what: str
-    """Words for it, such as `kernel 6.1 -> 6.2`."""
-
-
-@dataclass(frozen=True)
 class JudgedSeries:
     """One series of today's image."""
 
@@ -79,45 +72,44 @@ class JudgedSeries:
     """Events of those nights, in words."""
 
 
-def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
+type Series = dict[SeriesKey, NightlySeries]
+type Events = dict[tuple[str, str, str], dict[str, list[str]]]
+"""Machine, CPU model and implementation -> night -> what came new in it, such as `kernel 6.1 -> 6.2`."""
+
+
+def series_of(nights: Iterable[Night]) -> Series:
     """All series. nights: in order of time; those without a time to believe are left out."""
-    found: dict[SeriesKey, NightlySeries] = {}
-    keys: dict[tuple[str, ...], SeriesKey] = {}  # making a key costs more than all the rest
+    found = defaultdict[tuple[str, ...], NightlySeries](
+        NightlySeries
+    )  # making keys costs more than all the rest
     for night in nights:
         if night.clock is not None:
             continue
         for point in night.points:
+            name = point.implementation
+            first, frozen = night.first_images.get(name), night.frozen.get(name, "")
             if point.line == "first":
-                first = night.first_images.get(point.implementation)
                 frozen = first.name if first is not None else ""
-            else:
-                frozen = night.frozen.get(point.implementation, "")
-            own = (night.machine, night.cpu_model, point.implementation, point.scenario, point.metric)
-            whole = (*own, point.line, frozen)
-            if whole not in keys:
-                keys[whole] = SeriesKey(
-                    machine=night.machine,
-                    cpu_model=night.cpu_model,
-                    implementation=point.implementation,
-                    scenario=point.scenario,
-                    metric=point.metric,
-                    line=point.line,
-                    frozen=frozen,
-                )
-                found[keys[whole]] = NightlySeries()
-            series = found[keys[whole]]
+            own = (night.machine, night.cpu_model, name, point.scenario, point.metric, point.line, frozen)
+            series = found[own]
             series.nights.append(night.id)
             series.values.append(point.value)
-            series.programs.append(night.programs.get(point.implementation))
+            series.programs.append(night.programs.get(name))
             series.points.append(point)
-    return found
+    names = SeriesKey.model_fields
+    return {
+        SeriesKey.model_validate(dict(zip(names, own, strict=True))): series for own, series in found.items()
+    }
 
 
-def shared_limit(every: Iterable[SeriesKey], machine: str) -> float:
-    """The limit that all series of a machine's nights share. One of another CPU model or frozen image is the same series to a
-    night, which has one CPU and one frozen image."""
-    own = (key for key in every if key.line == "today" and key.machine == machine)
-    return change.family_limit(len({(key.implementation, key.scenario, key.metric) for key in own}))
+def shared_limits(every: Iterable[SeriesKey]) -> dict[str, float]:
+    """Machine -> the limit that all series of its nights share. One of another CPU model or frozen image is the same series to
+    a night, which has one CPU and one frozen image."""
+    own = {
+        (key.machine, key.implementation, key.scenario, key.metric) for key in every if key.line == "today"
+    }
+    counts = Counter(machine for machine, *_ in own)
+    return {machine: change.family_limit(count) for machine, count in counts.items()}
 
 
 def _under(night: Night, implementation: str) -> dict[str, str]:
@@ -133,20 +125,20 @@ def _under(night: Night, implementation: str) -> dict[str, str]:
     return {kind: value for kind, value in found.items() if value is not None}
 
 
-def events(nights: Iterable[Night]) -> dict[tuple[str, str, str], list[Event]]:
-    """Machine, CPU model and implementation -> what came new in which night. What had been there before, such as the kernel
-    of another host of a pool, is not new again. nights: in order of time; those without a time to believe are left out."""
-    found: dict[tuple[str, str, str], list[Event]] = {}
-    seen: dict[tuple[str, ...], list[str]] = {}
+def events(nights: Iterable[Night]) -> Events:
+    """Something new under the programs, which no commit of theirs made. What had been there before, such as the kernel of
+    another host of a pool, is not new again. nights: in order of time; those without a time to believe are left out."""
+    found: Events = defaultdict(lambda: defaultdict(list))
+    seen = defaultdict[tuple[str, ...], list[str]](list)
     for night in nights:
         if night.clock is not None:
             continue
         for implementation in night.programs:
             place = (night.machine, night.cpu_model, implementation)
             for kind, value in _under(night, implementation).items():
-                before = seen.setdefault((*place, kind), [])
+                before = seen[*place, kind]
                 if before and value not in before:
-                    found.setdefault(place, []).append(Event(night.id, f"{kind} {before[-1]} -> {value}"))
+                    found[place][night.id].append(f"{kind} {before[-1]} -> {value}")
                 if value in before:
                     before.remove(value)
                 before.append(value)
@@ -155,11 +147,11 @@ def events(nights: Iterable[Night]) -> dict[tuple[str, str, str], list[Event]]:
 
 def judge(nights: Sequence[Night], answers: Sequence[AlarmAnswer]) -> list[JudgedSeries]:
     """Every series of today's images. An alarm that was answered is none any more: from there the series begins anew."""
-    found, came = series_of(nights), events(nights)
-    limits = {machine: shared_limit(found, machine) for machine in {key.machine for key in found}}
+    every, came = series_of(nights), events(nights)
+    limits = shared_limits(every)
     return [
-        _judged(key, series, begin(key, series, answers), limits[key.machine], found, came)
-        for key, series in found.items()
+        _judged(key, begin(key, series, answers), limits[key.machine], every, came)
+        for key, series in every.items()
         if key.line == "today"
     ]
 
@@ -170,59 +162,40 @@ def begin(key: SeriesKey, series: NightlySeries, answers: Iterable[AlarmAnswer])
     return next((n for n, night in enumerate(series.nights) if night >= since), len(series.nights))
 
 
-def _judged(
-    key: SeriesKey,
-    series: NightlySeries,
-    first: int,
-    limit: float,
-    every: dict[SeriesKey, NightlySeries],
-    came: dict[tuple[str, str, str], list[Event]],
-) -> JudgedSeries:
+def _judged(key: SeriesKey, first: int, limit: float, every: Series, came: Events) -> JudgedSeries:
+    series = every[key]
     values = series.values[first:]
-    level = _middle(values[-change.ANEW :])
+    steady = JudgedSeries(key, "steady", len(values), median_high(values[-change.ANEW :]) if values else None)
     if len(values) <= change.LEARNED:
-        return JudgedSeries(key, "learning", len(values), level)
+        return replace(steady, said="learning")
     raised = series.alarms(first, limit)
     if not raised:
-        return JudgedSeries(key, "steady", len(values), level)
-    alarm = raised[0]
-    since, at = alarm.since, alarm.at
-    moved = [line for line in FROZEN_LINES if _moved(key, line, series, (since, at), every)]
-    between: list[Program] = []
-    for program in series.programs[max(0, since - 1) : at + 1]:
-        if program is not None and (not between or program.tag != between[-1].tag):
-            between.append(program)
-    return JudgedSeries(
-        key,
-        "machine" if moved else "alarm",
-        len(values),
-        level,
-        series.nights[since],
-        series.nights[at],
-        alarm.up,
-        moved,
-        between[0] if between else None,
-        between,
-        [
-            event.what
-            for event in came.get((key.machine, key.cpu_model, key.implementation), [])
-            if series.nights[max(0, since - NEAR)] <= event.night <= series.nights[at]
-        ],
+        return steady
+    since, at = raised[0].since, raised[0].at
+    begun, ended = series.nights[max(0, since - NEAR)], series.nights[min(len(series.nights) - 1, at + NEAR)]
+    moved = [
+        line
+        for line in FROZEN_LINES
+        if (other := every.get(key.model_copy(update={"line": line}))) and _moved(other, begun, ended)
+    ]
+    known = filter(None, series.programs[max(0, since - 1) : at + 1])
+    between = [next(same) for _, same in groupby(known, key=lambda program: program.tag)]
+    own = came.get((key.machine, key.cpu_model, key.implementation), {})
+    return replace(
+        steady,
+        said="machine" if moved else "alarm",
+        since=series.nights[since],
+        raised=series.nights[at],
+        up=raised[0].up,
+        moved=moved,
+        good=between[0] if between else None,
+        between=between,
+        events=[what for night, new in own.items() if begun <= night <= series.nights[at] for what in new],
     )
 
 
-def _moved(
-    key: SeriesKey,
-    line: Line,
-    own: NightlySeries,
-    span: tuple[int, int],
-    every: dict[SeriesKey, NightlySeries],
-) -> bool:
-    """Whether a frozen line raised an alarm in the same nights."""
-    other = every.get(key.model_copy(update={"line": line}))
-    if other is None:
-        return False
-    first, last = own.nights[max(0, span[0] - NEAR)], own.nights[min(len(own.nights) - 1, span[1] + NEAR)]
+def _moved(other: NightlySeries, first: str, last: str) -> bool:
+    """Whether a frozen line raised an alarm in these nights."""
     return any(
         first <= other.nights[alarm.at] and other.nights[alarm.since] <= last
         for alarm in _onsets(other.alarms())
@@ -232,18 +205,11 @@ def _moved(
 def _onsets(alarms: Iterable[change.Alarm]) -> list[change.Alarm]:
     """The first alarm of each row. A level that moved and stayed raises one after the other until it is learned: those
     tell that the machine is another one, not that it moved just then."""
-    found: list[change.Alarm] = []
-    last: change.Alarm | None = None
-    for alarm in alarms:
-        if last is None or alarm.up is not last.up or alarm.since > last.at + 1 + NEAR:
-            found.append(alarm)
-        last = alarm
-    return found
-
-
-def _middle(values: Sequence[float]) -> float | None:
-    ordered = sorted(values)
-    return ordered[len(ordered) // 2] if ordered else None
+    return [
+        alarm
+        for last, alarm in pairwise([None, *alarms])
+        if alarm and (last is None or alarm.up is not last.up or alarm.since > last.at + 1 + NEAR)
+    ]
 
 
 @dataclass(frozen=True)
@@ -268,8 +234,7 @@ def doubted(night: Night, nights: Sequence[Night], answers: Sequence[AlarmAnswer
     came = events(nights)
     found: list[tuple[float, Doubted]] = []
     for key, series in series_of(nights).items():
-        own = came.get((key.machine, key.cpu_model, key.implementation), [])
-        what = [event.what for event in own if event.night == night.id]
+        what = came.get((key.machine, key.cpu_model, key.implementation), {}).get(night.id)
         if key.line != "today" or not what or series.nights[-1] != night.id:
             continue
         program, frozen = series.programs[-1], night.frozen_images.get(key.implementation)
@@ -303,7 +268,7 @@ def crept(nights: Sequence[Night]) -> list[Creep]:
     for key, series in series_of(nights).items():
         week = series.values[-change.ANEW :]
         if key.line == "first" and len(week) == change.ANEW and (interval := t_interval(week)) is not None:
-            mean = sum(week) / len(week)
+            mean = fmean(week)
             if abs(mean) > CREEP and (interval[0] > 0) == (interval[1] > 0):
                 found.append(Creep(key, mean, interval))
     return found

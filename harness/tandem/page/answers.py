@@ -1,6 +1,7 @@
 """The three questions that a reader sees first: their sentences, and the rows of their pictures. Pure."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from tandem.analysis.ratios import NO_WINNER
 from tandem.page.data import PageRow
@@ -11,13 +12,13 @@ from tandem.wording import ratio_with_interval
 LANGUAGES = {"cpp": "C++", "python": "Python", "rust": "Rust", "node": "Node.js", "go": "Go", "java": "Java"}
 ALIKE = f"the same within {NO_WINNER - 1:.0%}"
 """Of a pair whose interval leaves no larger difference."""
+OPEN = "not decided"
 
 
 @dataclass(frozen=True)
 class QuestionWords:
     """How a question is asked and answered."""
 
-    name: str
     asks: str
     begin: str
     """Of its sentence."""
@@ -29,21 +30,18 @@ class QuestionWords:
 
 WORDS: dict[Question, QuestionWords] = {
     "cost": QuestionWords(
-        "Cost",
         "CPU time of the application per request, async against sync",
         "Compared with sync, the CPU time of async for one request is",
         "No result has the CPU time of both a sync and an async implementation of one language.",
         "just compare python-sync python-async",
     ),
     "application-bound": QuestionWords(
-        "Application-bound",
         "Right answers per second where the application's own CPU is the limit, async against sync",
         "Where the application is the limit, the goodput of async, compared with sync, is",
         "No result has a pair that the application itself limited.",
         "just compare rust-sync rust-async --scenario index",
     ),
     "waiting-bound": QuestionWords(
-        "Waiting-bound",
         "Right answers per second where waiting is the limit (threads, connections, delays), async against sync",
         "Where waiting is the limit, the goodput of async, compared with sync, is",
         "No result has a pair that waiting limited.",
@@ -52,38 +50,16 @@ WORDS: dict[Question, QuestionWords] = {
 }
 
 
-@dataclass(frozen=True)
-class LanguageAnswer:
-    """What the best evidence of one language says to a question."""
-
-    language: str
-    ratio: str
-    word: str
-    decided: bool
-    condition: str
-    slug: str
-
-
-@dataclass(frozen=True)
-class QuestionAnswer:
-    """A question with its sentence, and what each language says."""
-
-    question: Question
-    words: QuestionWords
-    sentence: str
-    languages: list[LanguageAnswer]
-
-
 def language(name: str) -> str:
     """For people."""
     return LANGUAGES.get(name, name.capitalize())
 
 
-def answer(question: Question, found: list[ModelPair]) -> QuestionAnswer:
-    """What the best evidence of each language says."""
-    return QuestionAnswer(
-        question, WORDS[question], _sentence(question, found), [_of_language(pair) for pair in found]
-    )
+def answer(question: Question, found: list[ModelPair]) -> dict[str, Any]:
+    """A question with its sentence, and what the best evidence of each language says."""
+    languages = [_of_language(pair) for pair in found]
+    sentence = _sentence(WORDS[question], found)
+    return {"question": question, "words": WORDS[question], "sentence": sentence, "languages": languages}
 
 
 def _ratio(pair: ModelPair) -> str:
@@ -91,35 +67,39 @@ def _ratio(pair: ModelPair) -> str:
     return at_least + ratio_with_interval(pair.ratio.ratio, pair.ratio.interval)
 
 
-def _of_language(pair: ModelPair) -> LanguageAnswer:
-    is_more = pair.ratio.ratio > 1
-    if not pair.decided:
-        word = ALIKE if pair.alike else "not decided"
-    elif pair.question == "cost":
-        word = "async costs more" if is_more else "async costs less"
-    else:
-        word = "async answers more" if is_more else "async answers fewer"
-    figure, unit = (COST, " µs") if pair.question == "cost" else (RATE, "/s")
+def _undecided(pair: ModelPair) -> str:
+    """Empty for a pair that is decided."""
+    return "" if pair.decided else ALIKE if pair.alike else OPEN
+
+
+def _of_language(pair: ModelPair) -> dict[str, Any]:
+    is_cost, is_more = pair.question == "cost", pair.ratio.ratio > 1
+    more, less = ("costs more", "costs less") if is_cost else ("answers more", "answers fewer")
+    figure, unit = (COST, " µs") if is_cost else (RATE, "/s")
     sides = " to ".join(
         f"{line.figures[figure].mean:,.0f}{unit} ({line.label})" for line in (pair.sync, pair.other)
     )
-    condition = f"{sides}, {pair.where}, {pair.ratio.blocks} blocks"
-    return LanguageAnswer(language(pair.language), _ratio(pair), word, pair.decided, condition, pair.slug)
+    return {
+        "language": language(pair.language),
+        "ratio": _ratio(pair),
+        "word": _undecided(pair) or f"async {more if is_more else less}",
+        "decided": pair.decided,
+        "condition": f"{sides}, {pair.where}, {pair.ratio.blocks} blocks",
+        "slug": pair.slug,
+    }
 
 
-def _sentence(question: Question, found: list[ModelPair]) -> str:
+def _sentence(words: QuestionWords, found: list[ModelPair]) -> str:
     """One sentence: what differs, what does not, then what is not decided."""
     if not found:
-        return WORDS[question].missing
-    groups: dict[str, list[str]] = {"": [], f"{ALIKE}: ": [], "not decided: ": []}
+        return words.missing
+    groups: dict[str, list[str]] = {"": [], ALIKE: [], OPEN: []}
     for pair in found:
-        lead = "" if pair.decided else f"{ALIKE}: " if pair.alike else "not decided: "
-        groups[lead].append(f"{_ratio(pair)} in {language(pair.language)} ({pair.sync.scenario})")
-    told = [lead + listed(parts) for lead, parts in groups.items() if parts]
-    begin = WORDS[question].begin
-    if told[0].startswith("not decided"):
-        return f"Nothing is decided: {begin[0].lower()}{begin[1:]} {told[0].removeprefix('not decided: ')}."
-    return f"{begin} {'; '.join(told)}."
+        groups[_undecided(pair)].append(f"{_ratio(pair)} in {language(pair.language)} ({pair.sync.scenario})")
+    if len(groups[OPEN]) == len(found):
+        return f"Nothing is decided: {words.begin[0].lower()}{words.begin[1:]} {listed(groups[OPEN])}."
+    told = [f"{lead}: {listed(of)}".removeprefix(": ") for lead, of in groups.items() if of]
+    return f"{words.begin} {'; '.join(told)}."
 
 
 def listed(parts: list[str]) -> str:
@@ -131,24 +111,17 @@ def bars(found: dict[Question, list[ModelPair]]) -> list[PageRow]:
     """A bar for each model of each language; sync is 1."""
     out: list[PageRow] = []
     for pair in (pair for of in found.values() for pair in of):
-        ratio, interval = pair.ratio.ratio, pair.ratio.interval
+        same = {
+            "question": pair.question,
+            "language": language(pair.language),
+            "hue": hue(pair.language) if pair.decided else UNDECIDED,
+            "run": pair.slug,
+        }
+        ratio, (low, high) = pair.ratio.ratio, pair.ratio.interval
         text = f"async {'≥ ' if pair.at_least else ''}× {ratio:.2f}"
-        for model, value, low, high, name in (
-            ("sync", 1.0, None, None, "sync"),
-            ("async", ratio, *interval, text),
-        ):
-            out.append(
-                {
-                    "question": pair.question,
-                    "language": language(pair.language),
-                    "hue": hue(pair.language) if pair.decided else UNDECIDED,
-                    "run": pair.slug,
-                    "model": model,
-                    "value": value,
-                    "low": low,
-                    "high": high,
-                    "end": high or value,
-                    "text": name,
-                }
-            )
+        none = {"low": None, "high": None}
+        out += [
+            {**same, "model": "sync", "value": 1.0, **none, "end": 1.0, "text": "sync"},
+            {**same, "model": "async", "value": ratio, "low": low, "high": high, "end": high, "text": text},
+        ]
     return out

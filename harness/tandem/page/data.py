@@ -47,12 +47,12 @@ class PageData:
 
     def as_json(self, specs: dict[str, Spec]) -> dict[str, Any]:
         """With every text once. specs: of the pictures."""
-        texts = Texts()
+        texts: dict[str, int] = {}
         shown = {str(row["run"]) for rows in self.sets.values() for row in rows}
         shown |= {figure.of for figure in self.figures}
         return {
             "sets": {name: columns(rows, texts) for name, rows in self.sets.items()},
-            "texts": texts.all,
+            "texts": list(texts),
             "specs": specs,
             "own": {figure.id: figure.spec for figure in self.figures},
             "runs": {slug: name for slug, name in self.names.items() if slug in shown},
@@ -60,29 +60,17 @@ class PageData:
         }
 
 
-class Texts:
-    """Every text once; what stands for it is its place."""
-
-    def __init__(self) -> None:
-        self.all: list[str] = []
-        self._places: dict[str, int] = {}
-
-    def place(self, text: str) -> int:
-        if text not in self._places:
-            self._places[text] = len(self.all)
-            self.all.append(text)
-        return self._places[text]
-
-
-def columns(rows: Iterable[PageRow], texts: Texts) -> dict[str, Any]:
-    """{"t": columns of texts, as places; "n": all others}."""
+def columns(rows: Iterable[PageRow], texts: dict[str, int]) -> dict[str, Any]:
+    """{"t": columns of texts, as places; "n": all others}. texts: every text once -> its place."""
     found = list(rows)
     names = list(dict.fromkeys(name for row in found for name in row))
     out: dict[str, Any] = {"length": len(found), "names": names, "t": {}, "n": {}}
     for name in names:
         values = [row.get(name) for row in found]
         if all(isinstance(value, str) for value in values):
-            out["t"][name] = [texts.place(value) for value in values if isinstance(value, str)]
+            out["t"][name] = [
+                texts.setdefault(value, len(texts)) for value in values if isinstance(value, str)
+            ]
         else:
             out["n"][name] = [_short(value) for value in values]
     return out

@@ -27,12 +27,6 @@ class SitePage:
     """For the search."""
 
 
-def names(root: Path) -> list[str]:
-    """Documents, from the root of the repository."""
-    own = sorted(file.relative_to(root).as_posix() for file in (root / "docs").rglob("*.md"))
-    return [*(name for name in FURTHER if (root / name).is_file()), *own]
-
-
 def address(name: str) -> str:
     """Where a document lies in the site: `docs/how-to/README.md` is `docs/how-to/index.html`."""
     if name == "README.md":
@@ -44,7 +38,9 @@ def address(name: str) -> str:
 
 def documents(root: Path) -> Iterable[SitePage]:
     """All of them, rendered."""
-    known = {name: address(name) for name in names(root)}
+    own = sorted(file.relative_to(root).as_posix() for file in (root / "docs").rglob("*.md"))
+    further = (name for name in FURTHER if (root / name).is_file())
+    known = {name: address(name) for name in (*further, *own)}
     for name in known:
         yield _document(root, name, known)
 

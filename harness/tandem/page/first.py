@@ -14,13 +14,14 @@ from tandem.page.answers import answer, bars
 from tandem.page.data import PageData, PageRow
 from tandem.page.lines import Line
 from tandem.page.pairs import COST, RATE, ModelPair, best, pairs
-from tandem.page.plots import EXPLORE, OF_RESULTS, PRICES, WHY
+from tandem.page.plots import OF_RESULTS, PLOTS
 from tandem.page.published import MeasuredAgain, measured_again
 from tandem.page.read import Header, NotShown
 from tandem.page.result import ResultView
-from tandem.page.statements import FURTHER, REMEDY, StatementsSection
+from tandem.page.statements import StatementsSection
 from tandem.record.result import Publication
 from tandem.report.forest import SAYS
+from tandem.wording import limited_by
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,6 @@ class OutcomeCell:
 
 type OutcomeCells = dict[tuple[str, str], OutcomeCell]
 """Implementation and scenario -> what became of it."""
-
-
-def measured(slug: str, lines: Sequence[Line]) -> OutcomeCells:
-    """Those of a result; of several lines the first counts."""
-    return {
-        (line.implementation, line.scenario): OutcomeCell(line.verdict, "; ".join(line.reasons[:2]), slug)
-        for line in reversed(lines)
-    }
 
 
 def matrix(catalog: Catalog, found: OutcomeCells) -> tuple[list[str], list[tuple[str, list[OutcomeCell]]]]:
@@ -91,14 +84,20 @@ class FirstPage:
         """A result that was read whole."""
         run, lines = view.run, view.lines
         view.describe(self.data)
-        self._outcomes = measured(run.slug, lines) | self._outcomes
+        self._outcomes = {
+            (line.implementation, line.scenario): OutcomeCell(
+                line.verdict, "; ".join(line.reasons[:2]), run.slug
+            )
+            for line in reversed(lines)  # of several lines the first counts
+        } | self._outcomes
         self._pairs += pairs(run, lines)
         # Of an experiment that was made several times, the newest; the others are in the table.
         if again := measured_again(run):
             self._again.setdefault(again.title, again)
         # The newest pictures of each kind; all others are on the pages of their results.
         for figure in view.figures:
-            if self._has_room(figure.kind, SAME_MOST):
+            self._counts[figure.kind] += 1
+            if self._counts[figure.kind] <= SAME_MOST:
                 self.data.figures.append(figure)
         for plot in OF_RESULTS:
             if self._counts[plot.name] < plot.most and (rows := view.rows(plot)):
@@ -109,10 +108,6 @@ class FirstPage:
         else:
             self._lines.append(_headline_row(run.header))
         self.shown += 1
-
-    def _has_room(self, kind: str, most: int) -> bool:
-        self._counts[kind] += 1
-        return self._counts[kind] <= most
 
     def add_older(self, header: Header) -> None:
         """A result of which only the headline is listed."""
@@ -135,23 +130,18 @@ class FirstPage:
         found = best(self._pairs)
         has = set(self.data.sets)
         self.data.sets |= {"lines": self._lines, "hero": bars(found)}
-        again = list(self._again.values())
-        known = {one.publication.name for one in again}
+        known = {one.publication.name for one in self._again.values()}
         scenarios, rows = matrix(self._catalog, self._outcomes)
         return {
             "answers": [answer(question, of) for question, of in found.items()],
             "has": has,
-            "why": WHY,
-            "explore": EXPLORE,
-            "prices": PRICES,
+            "plots": PLOTS,
             "figures": [figure for figure in self.data.figures if figure.section],
             "statements": statements,
-            "further": FURTHER,
-            "remedy": REMEDY,
             "how_to_read": SAYS,
             "scenarios": scenarios,
             "matrix": rows,
-            "experiments": again,
+            "experiments": list(self._again.values()),
             "unmeasured": [claim for claim in claims if claim.name not in known],
             "broken": broken,
             "older": self.older,
@@ -162,22 +152,20 @@ class FirstPage:
 
 
 def _table_row(header: Header, line: Line) -> PageRow:
-    figures = line.figures
-    values = {
-        column: next((figures[name].mean for name in metrics if name in figures), None)
-        for column, metrics in COLUMNS.items()
-    }
-    intervals = {
-        column: figures[name].interval if name in figures else None for column, name in HALVES.items()
-    }
-    return {
+    row: PageRow = {
         "label": line.label,
         "scenario": line.scenario,
         "condition": line.condition,
         "verdict": str(line.verdict),
-        **values,
-        **{column: (own[1] - own[0]) / 2 if own else None for column, own in intervals.items()},
-        "limited": line.limit,
+    }
+    for column, metrics in COLUMNS.items():
+        row[column] = next((line.figures[name].mean for name in metrics if name in line.figures), None)
+    for column, name in HALVES.items():
+        own = line.figures[name].interval if name in line.figures else None
+        row[column] = (own[1] - own[0]) / 2 if own else None
+    return {
+        **row,
+        "limited": limited_by(line.limited),
         "starts": line.starts or None,
         "reasons": "; ".join(line.reasons[:2])[:300],
         **_of_result(header),

@@ -1,6 +1,5 @@
 """What each result measured: a line for each variant at each of its coordinates. Pure."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tandem.catalog.catalog import Catalog
@@ -10,7 +9,6 @@ from tandem.page.read import Run
 from tandem.record.conclusion import Contrast, Coordinates, Estimate
 from tandem.record.request import Variant
 from tandem.record.window import Verdict
-from tandem.wording import limited_by
 
 
 @dataclass(frozen=True)
@@ -23,24 +21,13 @@ class Kind:
     """Its framework, driver and server; empty: not known."""
 
 
-type Kinds = Mapping[str, Kind]
-
-
-def kinds(catalog: Catalog) -> dict[str, Kind]:
-    """Implementation -> what it is, of all that there are."""
-    return {
-        name: Kind(found.language, found.model, frozenset(found.stack))
-        for name, found in catalog.implementations.items()
-    }
-
-
-def kind_of(implementation: str, known: Kinds) -> Kind:
+def kind_of(implementation: str, catalog: Catalog) -> Kind:
     """What an implementation is; of one that is gone by now, what its name tells."""
-    if implementation in known:
-        return known[implementation]
+    if found := catalog.implementations.get(implementation):
+        return Kind(found.language, found.model, frozenset(found.stack))
     stem, _, model = implementation.rpartition("-")
     language = stem.partition("-")[0]
-    languages = {kind.language for kind in known.values()}
+    languages = {one.language for one in catalog.implementations.values()}
     return Kind(language, model) if model in ("sync", "async") and language in languages else Kind()
 
 
@@ -68,10 +55,6 @@ class Line:
     trial_label: str = ""
     """What trials call it."""
 
-    @property
-    def limit(self) -> str:
-        return limited_by(self.limited)
-
 
 def against(one: Contrast) -> str:
     """The two sides of a contrast, and where both stand."""
@@ -92,7 +75,7 @@ def condition(run: Run, variant: Variant) -> str:
     return ", ".join(dict.fromkeys(part for part in parts if part != "none"))
 
 
-def lines(run: Run, known: Kinds) -> list[Line]:
+def lines(run: Run, catalog: Catalog) -> list[Line]:
     """All lines of a result; where a study has no estimates, its variants with the result's verdict."""
     result = run.result
     by_name = {one.label: one for one in result.request.variants}
@@ -104,14 +87,28 @@ def lines(run: Run, known: Kinds) -> list[Line]:
         if not one.metric.startswith("capacity") or one.mean is not None:
             grouped.setdefault((one.variant, _key(one.coordinates)), []).append(one)
     if not grouped:
-        return [replace(_empty(run, one, known), reasons=result.reasons) for one in result.request.variants]
+        return [replace(_empty(run, one, catalog), reasons=result.reasons) for one in result.request.variants]
     found = []
     for (name, at), estimates in grouped.items():
+        first = estimates[0]
         variant = variants.get((name, at)) or by_name.get(name)
-        coordinates = estimates[0].coordinates
-        is_control = coordinates == {"start": 2}  # the baseline once more
-        if variant and variant.stand_in is None and "image" not in coordinates and not is_control:
-            found.append(_filled(_empty(run, variant, known), estimates))
+        is_control = first.coordinates == {"start": 2}  # the baseline once more
+        if variant is None or variant.stand_in is not None or "image" in first.coordinates or is_control:
+            continue
+        empty = _empty(run, variant, catalog)
+        found.append(
+            replace(
+                empty,
+                label=", ".join(filter(None, [first.variant, told_coordinates(first.coordinates)])),
+                variant=first.variant,
+                coordinates=first.coordinates,
+                verdict=empty.verdict if empty.verdict is Verdict.VOID else first.verdict,
+                reasons=first.reasons,
+                limited=first.limit or "",
+                starts=max(one.n for one in estimates),
+                figures={one.metric: one for one in estimates if one.mean is not None},
+            )
+        )
     return found
 
 
@@ -119,30 +116,14 @@ def _key(coordinates: Coordinates) -> str:
     return str(sorted(coordinates.items()))
 
 
-def _filled(empty: Line, estimates: Sequence[Estimate]) -> Line:
-    """A line with the estimates of its variant at its coordinates."""
-    first = estimates[0]
-    return replace(
-        empty,
-        label=", ".join(filter(None, [first.variant, told_coordinates(first.coordinates)])),
-        variant=first.variant,
-        coordinates=first.coordinates,
-        verdict=empty.verdict if empty.verdict is Verdict.VOID else first.verdict,
-        reasons=first.reasons,
-        limited=first.limit or "",
-        starts=max(one.n for one in estimates),
-        figures={one.metric: one for one in estimates if one.mean is not None},
-    )
-
-
-def _empty(run: Run, variant: Variant, known: Kinds) -> Line:
+def _empty(run: Run, variant: Variant, catalog: Catalog) -> Line:
     """What the request says of a variant, with the verdict of the result."""
     request = run.result.request
     environment = run.result.environments.get(variant.label)
     return Line(
         label=variant.label,
         implementation=variant.implementation,
-        kind=kind_of(variant.implementation, known),
+        kind=kind_of(variant.implementation, catalog),
         scenario=variant.scenario or request.scenario,
         condition=condition(run, variant),
         verdict=run.result.verdict,

@@ -7,7 +7,7 @@ from pathlib import Path
 from tandem.analysis import change
 from tandem.facts.metric import metric
 from tandem.history import files
-from tandem.history.judged import NightlySeries, begin, events, series_of, shared_limit
+from tandem.history.judged import NightlySeries, Series, begin, events, series_of, shared_limits
 from tandem.history.night import SeriesKey
 from tandem.page.data import PageRow
 from tandem.page.read import BELOW, NotShown
@@ -64,26 +64,21 @@ def rows(found: files.History) -> list[PageRow]:
     """Of each night the ratio to the frozen image and to the one that was frozen first, the frozen image's own, and from the
     night on in which it is judged both sums. A night in which something new came under the programs says what."""
     every, came = series_of(found.nights), events(found.nights)
-    limits = {machine: shared_limit(every, machine) for machine in {key.machine for key in every}}
-    keys = [key for key in every if key.line == "today"]
+    limits, keys = shared_limits(every), [key for key in every if key.line == "today"]
     most = max(LEAST_NIGHTS, ROWS_MOST // max(1, LINES * len(keys)))
     out: list[PageRow] = []
     for key in keys:
-        first = begin(key, every[key], found.answers)
-        own = came.get((key.machine, key.cpu_model, key.implementation), [])
-        new = {
-            night: ", ".join(one.what for one in own if one.night == night)
-            for night in {one.night for one in own}
-        }
+        nights, first = every[key].nights, begin(key, every[key], found.answers)
+        new = came.get((key.machine, key.cpu_model, key.implementation), {})
         out += [
-            {**row, "event": new.get(every[key].nights[row["night"] - 1])}
-            for row in _of_series(key, every[key], _others(key, every), first, limits[key.machine])
-            if row["night"] > len(every[key].nights) - most
+            {**row, "event": ", ".join(new.get(nights[row["night"] - 1], [])) or None}
+            for row in _of_series(key, every, first, limits[key.machine])
+            if row["night"] > len(nights) - most
         ]
     return out
 
 
-def _others(key: SeriesKey, every: dict[SeriesKey, NightlySeries]) -> list[tuple[str, str, NightlySeries]]:
+def _others(key: SeriesKey, every: Series) -> list[tuple[str, str, NightlySeries]]:
     """Name, colour and series of the lines that are drawn beside today's."""
     frozen = every.get(key.model_copy(update={"line": "frozen"}))
     found = [] if frozen is None else [("the frozen image's second start", "--undecided", frozen)]
@@ -95,13 +90,8 @@ def _others(key: SeriesKey, every: dict[SeriesKey, NightlySeries]) -> list[tuple
     return found + [("today's image by the first", "--role-db", series) for series in first]
 
 
-def _of_series(
-    key: SeriesKey,
-    today: NightlySeries,
-    others: list[tuple[str, str, NightlySeries]],
-    first: int,
-    limit: float,
-) -> Iterator[PageRow]:
+def _of_series(key: SeriesKey, every: Series, first: int, limit: float) -> Iterator[PageRow]:
+    today = every[key]
     number = {night: n for n, night in enumerate(today.nights, start=1)}
 
     def row(night: str, panel: str, line: str, value: float, hue: str, passed: bool = False) -> PageRow:
@@ -123,7 +113,7 @@ def _of_series(
     passed = {judged + n for n, pair in enumerate(sums) if max(pair) > limit}
     for n, (night, value) in enumerate(zip(today.nights, today.values, strict=True)):
         yield row(night, RATIO, "today's image", math.exp(value), "--role-app", n in passed)
-    for name, hue, other in others:
+    for name, hue, other in _others(key, every):
         for night, value in zip(other.nights, other.values, strict=True):
             if night in number:
                 yield row(night, RATIO, name, math.exp(value), hue)

@@ -50,8 +50,6 @@ class ModelPair:
     ratio: AsyncRatio
     at_least: bool
     """The async one met another limit first, so more may be in it."""
-    rank: tuple[float, ...]
-    """The smallest is the best evidence."""
     slug: str = ""
     where: str = ""
     """Under which conditions and when."""
@@ -70,6 +68,18 @@ class ModelPair:
         """Whether no difference was found, and none above NO_WINNER would have been missed."""
         low, high = self.ratio.interval
         return not self.decided and low >= 1 / NO_WINNER and high <= NO_WINNER
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """The smallest is the best evidence: the fewest parts of the stack that differ; a condition that was made for a question;
+        the fewest settings that differ; the most blocks. Never the size of the difference, nor its interval: who picks the
+        narrowest of many picks too narrow a one."""
+        sync, other = self.sync, self.other
+        names = {*sync.settings, *other.settings} - {"implementation"}
+        differ = sum(sync.settings.get(name) != other.settings.get(name) for name in names)
+        stacks = sync.kind.stack, other.kind.stack
+        unlike = len(stacks[0] ^ stacks[1]) if all(stacks) else math.inf
+        return unlike, "question" not in sync.coordinates, differ, -self.ratio.blocks
 
 
 def _stem(label: str) -> str:
@@ -125,7 +135,6 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
                     other=other,
                     ratio=found_ratio,
                     at_least=question == "application-bound" and beyond,
-                    rank=_rank(sync, other, found_ratio),
                     slug=run.slug,
                     where=where,
                 )
@@ -162,21 +171,6 @@ def _couples(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
                 yield sync, other
 
 
-def _rank(sync: Line, other: Line, found: AsyncRatio) -> tuple[float, ...]:
-    """The fewest parts of the stack that differ; a condition that was made for a question; the fewest settings that differ; the
-    most blocks. Never the size of the difference, nor its interval: who picks the narrowest of many picks too narrow a
-    one."""
-    names = {*sync.settings, *other.settings} - {"implementation"}
-    differ = sum(sync.settings.get(name) != other.settings.get(name) for name in names)
-    stacks = sync.kind.stack, other.kind.stack
-    return (
-        len(stacks[0] ^ stacks[1]) if all(stacks) else math.inf,
-        "question" not in sync.coordinates,
-        differ,
-        -found.blocks,
-    )
-
-
 def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metric: str) -> AsyncRatio | None:
     """As the study concluded it, where it ranked the two; else block by block. None where it has no interval."""
     at = {**sync.coordinates, **other.coordinates}
@@ -204,11 +198,7 @@ def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metr
 
 def best(found: Sequence[ModelPair]) -> dict[Question, list[ModelPair]]:
     """For each question the best evidence of each language. found: the newest results first."""
-    out: dict[Question, list[ModelPair]] = {}
-    for question in QUESTIONS:
-        by_language: dict[str, list[ModelPair]] = {}
-        for pair in found:
-            if pair.question == question:
-                by_language.setdefault(pair.language, []).append(pair)
-        out[question] = [min(by_language[name], key=lambda pair: pair.rank) for name in sorted(by_language)]
-    return out
+    first: dict[tuple[str, str], ModelPair] = {}
+    for pair in sorted(found, key=lambda pair: pair.rank):
+        first.setdefault((pair.question, pair.language), pair)
+    return {question: [first[at] for at in sorted(first) if at[0] == question] for question in QUESTIONS}

@@ -202,14 +202,7 @@ def history() -> Spec:
 
 RATIOS_MOST, DETAILED_MOST, SECONDS_MOST = 40, 12, 3
 """Results in the picture of the ratios; with percentiles, roles, loads and settings; with single seconds."""
-
-
-@dataclass(frozen=True)
-class Select:
-    """A choice among the values of a column."""
-
-    column: str
-    label: str
+RUN = {"run": "Result"}
 
 
 @dataclass(frozen=True)
@@ -227,11 +220,12 @@ class Plot:
     spec: Callable[[], Spec]
     rows: Callable[[Run, Sequence[Line]], Iterator[PageRow]] | None = None
     """Those of one result; None: its rows are of something else."""
-    most: int = 0
+    most: int = DETAILED_MOST
     """So many of the newest results that have rows are in the picture of the first page."""
     rows_of: str = ""
     """The picture whose rows it draws; empty: its own."""
-    selects: tuple[Select, ...] = ()
+    selects: dict[str, str] = field(default_factory=RUN.copy)
+    """Choices among the values of a column: column -> what it is called."""
     logs: dict[str, bool] = field(default_factory=dict)
     """Axes that can be logarithmic -> whether they begin so."""
     read: str = ""
@@ -243,7 +237,6 @@ class Plot:
         return self.rows_of or self.name
 
 
-RUN = Select("run", "Result")
 PLOTS = (
     Plot(
         name="forest",
@@ -251,7 +244,7 @@ PLOTS = (
         says="A point is the ratio of two variants within blocks of fresh starts. A hollow diamond is the published ratio."
         " Grey is not decided: an interval that contains 1 shows neither a difference nor that there is none.",
         remedy="just compare python-sync python-async",
-        selects=(RUN, Select("figure", "Figure")),
+        selects=RUN | {"figure": "Figure"},
         logs={"x": True},
         read="reference/comparing",
         section="explore",
@@ -265,13 +258,12 @@ PLOTS = (
         says="Mean and 95 % interval over fresh starts at each value. Lines connect the measured values and say"
         " nothing about the values between them.",
         remedy="just sweep rust-async python-sync --over connections=1..512",
-        selects=(RUN, Select("figure", "Figure")),
+        selects=RUN | {"figure": "Figure"},
         logs={"x": True, "y": True},
         read="reference/capacity-and-sweeps",
         section="explore",
         spec=sweep,
         rows=rows.sweep,
-        most=DETAILED_MOST,
     ),
     Plot(
         name="load",
@@ -279,12 +271,10 @@ PLOTS = (
         says="Measured at shares of the capacity that the search found. Dashed: that capacity. Dotted: the objective."
         " Hollow points: the load was not held, and less came back than was offered.",
         remedy="just capacity rust-async --slo p99=50ms",
-        selects=(RUN,),
         read="reference/capacity-and-sweeps",
         section="explore",
         spec=load,
         rows=rows.loads,
-        most=DETAILED_MOST,
     ),
     Plot(
         name="roles",
@@ -293,12 +283,10 @@ PLOTS = (
         " its ratio to the first variant, within blocks; the line is the 95 % interval of the whole. It does not show"
         " waiting: a request that waits uses no CPU.",
         remedy="just bench rust-async python-sync",
-        selects=(RUN,),
         read="reference/bottleneck",
         section="why",
         spec=roles,
         rows=rows.roles,
-        most=DETAILED_MOST,
     ),
     Plot(
         name="percentiles",
@@ -306,13 +294,11 @@ PLOTS = (
         says="Open loop, the good windows of all fresh starts together. Each variant is loaded at a share of its own"
         " goodput, so the rates differ. A percentile with fewer than 100 samples beyond it is left out.",
         remedy="just bench rust-async python-sync",
-        selects=(RUN,),
         logs={"y": True},
         read="reference/load-and-windows",
         section="why",
         spec=percentiles,
         rows=rows.percentiles,
-        most=DETAILED_MOST,
     ),
     Plot(
         name="history",
@@ -322,7 +308,7 @@ PLOTS = (
         " (CUSUM), blue upwards and amber downwards. Where one passes the dashed line, the limit for all series of a night, it raises an"
         " alarm, in red. A vertical line: something new came under the programs, such as a kernel. An alarm is not a finding: a comparison of fresh blocks confirms it or not.",
         remedy="just nightly",
-        selects=(Select("run", "Machine"), Select("of", "Series")),
+        selects={"run": "Machine", "of": "Series"},
         read="reference/nightly",
         section="why",
         spec=history,
@@ -334,7 +320,7 @@ PLOTS = (
         " hypervisor took (steal). Application dark blue, pooler light blue, database violet, proxy amber, generator and latency"
         " proxy grey. It shows bursts that a mean hides, but not their cause.",
         remedy="just bench rust-async",
-        selects=(RUN, Select("window", "Window")),
+        selects=RUN | {"window": "Window"},
         read="reference/load-and-windows",
         section="explore",
         spec=seconds,
@@ -348,16 +334,12 @@ PLOTS = (
         says="CPU time of each role for a million requests, at the price of a core of its machine that is busy all month. It"
         " leaves out idle hours, memory, traffic and storage, so it is a lower bound.",
         remedy="just bench rust-async python-sync",
-        selects=(RUN,),
         section="prices",
         spec=cost,
     ),
 )
 """In the order in which the page of a result has them."""
 OF_RESULTS = tuple(plot for plot in PLOTS if plot.rows)
-WHY, EXPLORE, PRICES = (
-    tuple(plot for plot in PLOTS if plot.section == section) for section in ("why", "explore", "prices")
-)
 
 
 def specs_of(sets: Collection[str]) -> dict[str, Spec]:

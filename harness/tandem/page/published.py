@@ -14,18 +14,6 @@ from tandem.wording import number, ratio_with_interval
 
 
 @dataclass(frozen=True)
-class ClaimRow:
-    """One claim, for people."""
-
-    text: str
-    figure: str
-    published: str
-    ours: str
-    verdict: str
-    size: str
-
-
-@dataclass(frozen=True)
 class MeasuredAgain:
     """What was published, and what became of its claims."""
 
@@ -33,7 +21,8 @@ class MeasuredAgain:
     """The page of the result."""
     title: str
     publication: Publication
-    claims: list[ClaimRow]
+    claims: list[dict[str, str]]
+    """Each for people."""
     counts: str
     """How many claims have which verdict."""
 
@@ -49,8 +38,19 @@ def measured_again(run: Run) -> MeasuredAgain | None:
     found = run.result.conclusions
     if found.publication is None:
         return None
-    claims = [_claim(one) for one in found.contrasts if one.text is not None]
-    words = Counter(claim.verdict for claim in claims)
+    claims = [
+        {
+            "text": one.text,
+            "figure": f"{metric(one.metric).title}: {against(one)}",
+            "published": f"× {number(one.published, 2)}" if one.published else "–",
+            "ours": ratio_with_interval(one.ratio, one.interval),
+            "verdict": one.word or "",
+            "size": size(one),
+        }
+        for one in found.contrasts
+        if one.text is not None
+    ]
+    words = Counter(claim["verdict"] for claim in claims)
     others = "".join(f", {number} {word}" for word, number in words.items() if word != "stands")
     return MeasuredAgain(
         slug=run.slug,
@@ -58,17 +58,6 @@ def measured_again(run: Run) -> MeasuredAgain | None:
         publication=found.publication,
         claims=claims,
         counts=f"{words['stands']} of {len(claims)} claims stand{others}",
-    )
-
-
-def _claim(one: Contrast) -> ClaimRow:
-    return ClaimRow(
-        text=one.text or "",
-        figure=f"{metric(one.metric).title}: {against(one)}",
-        published=f"× {number(one.published, 2)}" if one.published else "–",
-        ours=ratio_with_interval(one.ratio, one.interval),
-        verdict=one.word or "",
-        size=size(one),
     )
 
 

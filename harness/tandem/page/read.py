@@ -74,10 +74,6 @@ def find(folders: Iterable[Path], root: Path) -> tuple[list[Header], list[NotSho
     return newest, broken
 
 
-def read(header: Header) -> Run | NotShown:
-    """A result with its trials, or why there is none."""
-    try:
-        kind, result, trials = read_folder(header.path)
-    except TandemError as error:
-        return NotShown(header.name, str(error))
-    return Run(header, kind, result, trials)
+def read(header: Header) -> Run:
+    """A result with its trials. Raises TandemError, naming the file."""
+    return Run(header, *read_folder(header.path))

@@ -13,8 +13,9 @@ from urllib.parse import quote
 from rich.console import RenderableType
 from rich.table import Table
 
+from tandem.catalog.catalog import Catalog
 from tandem.page.data import AddedFigure, PageData, PageRow
-from tandem.page.lines import Kinds, lines
+from tandem.page.lines import lines
 from tandem.page.plots import OF_RESULTS, Plot
 from tandem.page.read import Run
 from tandem.record.trial import Trial
@@ -34,8 +35,8 @@ WINDOWS = (
 class ResultView:
     """A result with what pages draw of it, each made once."""
 
-    def __init__(self, run: Run, known: Kinds) -> None:
-        self.run, self.lines = run, lines(run, known)
+    def __init__(self, run: Run, catalog: Catalog) -> None:
+        self.run, self.lines = run, lines(run, catalog)
         self._rows: dict[str, list[PageRow]] = {}
 
     def rows(self, plot: Plot) -> list[PageRow]:
@@ -98,7 +99,10 @@ def result_page(run: Run, page: Path, root: Path, records: str | None = None) ->
         "versions": _of_environments(run, "versions"),
         "files": files,
         "more_files": more,
-        "svgs": _svgs(run.header.path),
+        "svgs": [  # an image runs no script, wherever it comes from
+            (file.stem, f"data:image/svg+xml;base64,{base64.b64encode(file.read_bytes()).decode()}")
+            for file in sorted(run.header.path.glob("*.svg"))
+        ],
         "elsewhere": records is not None,
         "run": run,
     }
@@ -166,11 +170,3 @@ def _files(folder: Path, page: Path, root: Path, records: str | None) -> tuple[l
 
     listed = [(file.relative_to(folder).as_posix(), address(file)) for file in files[:FILES_MOST]]
     return listed, len(files) - len(listed)
-
-
-def _svgs(folder: Path) -> list[tuple[str, str]]:
-    """Names and data of the SVG files beside the result. An image runs no script, wherever it comes from."""
-    return [
-        (file.stem, f"data:image/svg+xml;base64,{base64.b64encode(file.read_bytes()).decode()}")
-        for file in sorted(folder.glob("*.svg"))
-    ]

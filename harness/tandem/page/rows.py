@@ -1,7 +1,6 @@
 """The rows behind the pictures, of one result: what single windows show, and what it has against load or a setting. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from tandem.analysis.cost import ROLES as CHARGED
@@ -26,24 +25,15 @@ HUES = {
 }
 """Language -> colour; others share one."""
 UNDECIDED = "--undecided"
-
-
-@dataclass(frozen=True)
-class RoleMark:
-    """A role as a picture names and colours it."""
-
-    name: str
-    hue: str
-
-
 ROLES = {
-    "app": RoleMark("application", "--role-app"),
-    "pgbouncer": RoleMark("pooler", "--role-pooler"),
-    "db": RoleMark("database", "--role-db"),
-    "faults": RoleMark("latency proxy", "--role-faults"),
-    "proxy": RoleMark("proxy", "--role-proxy"),
-    "loadgen": RoleMark("generator", "--role-loadgen"),
+    "app": ("application", "--role-app"),
+    "pgbouncer": ("pooler", "--role-pooler"),
+    "db": ("database", "--role-db"),
+    "faults": ("latency proxy", "--role-faults"),
+    "proxy": ("proxy", "--role-proxy"),
+    "loadgen": ("generator", "--role-loadgen"),
 }
+"""A role -> how a picture names and colours it."""
 CPU, MEMORY, RESPONSES = "CPU by role, cores", "application memory, MiB", "response time p50 and p99, ms"
 QUANTILES = (
     *(0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.975, 0.98),
@@ -140,15 +130,15 @@ def roles(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
         low, high = total.interval or (None, None)
         text = f"{total.mean:,.0f} µs" + (f", {times(ratio)}" if ratio else "")
         whole: PageRow = {"low": low, "high": high, "text": text}
-        for place, (key, role) in enumerate(ROLES.items()):
+        for place, (key, (role, colour)) in enumerate(ROLES.items()):
             found = line.figures.get(f"{key}_cpu_us_per_request") if key in CHARGED else None
             if found is not None and found.mean:
                 yield {
                     "variant": line.variant if "question" in line.coordinates else line.label,
-                    "role": role.name,
+                    "role": role,
                     "us": found.mean,
                     "place": place,
-                    "hue": role.hue,
+                    "hue": colour,
                     **whole,
                 }
                 whole = dict.fromkeys(whole)
@@ -174,12 +164,12 @@ def _series(window: Window) -> Iterator[tuple[str, str, str, Iterator[tuple[int,
             return zip(seen.second, values, strict=False)  # older records have no memory
 
         cpu = seen.role_cpu_s or {"app": seen.app_cpu_s}
-        for key, role in ROLES.items():
+        for key, (role, colour) in ROLES.items():
             if key in cpu:
-                yield CPU, role.name, role.hue, by_second(cpu[key])
+                yield CPU, role, colour, by_second(cpu[key])
         yield "right answers, 1/s", "", "--ok", by_second(seen.good)
         memory = by_second([at / 2**20 for at in seen.app_memory_bytes])
-        yield MEMORY, ROLES["app"].name, ROLES["app"].hue, memory
+        yield MEMORY, *ROLES["app"], memory
         yield "steal, % of all CPUs", "", "--bad", by_second([100 * share for share in seen.steal_share])
     if took := window.responses_per_second:
         yield RESPONSES, "p50", "--lang-other", enumerate(took.p50_ms)

@@ -22,7 +22,6 @@ from tandem.lab.provenance import TANDEM_VERSION
 from tandem.page import documents, nights, statements
 from tandem.page.data import PageData, script
 from tandem.page.first import FirstPage
-from tandem.page.lines import Kinds, kinds
 from tandem.page.plots import OF_RESULTS, specs_of
 from tandem.page.read import Header, NotShown, find, read
 from tandem.page.result import ResultView, report_parts, result_page
@@ -38,7 +37,6 @@ RUNS_MOST = 1_000
 DRAWN_MOST = 40
 """So many of the newest results have their pictures on their own pages, too: each such page has the drawing code in it."""
 TOLD_EVERY = 100
-type TellProgress = Callable[[str], None]
 
 
 @cache
@@ -60,6 +58,7 @@ class Site:
 
     def __init__(self, out: Path, root: Path, records: str | None = None) -> None:
         self.out, self.root, self.records = out, root, records
+        self.catalog = Catalog(root)
         self.templates = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,
@@ -90,15 +89,16 @@ class Site:
         return file
 
     def write_result(
-        self, header: Header, known: Kinds, pictures: bool = True, first: FirstPage | None = None
+        self, header: Header, pictures: bool = True, first: FirstPage | None = None
     ) -> NotShown | None:
         """Read a result, write its page, and tell the first page. What a record holds may break a report; that is said and no
         more."""
-        run = read(header)
-        if isinstance(run, NotShown):
-            return run
         try:
-            view, path = ResultView(run, known), page_name(header)
+            run = read(header)
+        except TandemError as error:
+            return NotShown(header.name, str(error))
+        try:
+            view, path = ResultView(run, self.catalog), f"runs/{header.slug}.html"
             draws = view.data() if pictures else PageData()
             shown = result_page(run, self.out.resolve() / path, self.root, self.records)
             plots = [plot for plot in OF_RESULTS if plot.name in draws.sets]
@@ -139,18 +139,18 @@ def build(
     folders: Sequence[Path],
     out: Path,
     root: Path,
-    progress: TellProgress,
+    progress: Callable[[str], None],
     records: str | None = None,
     claims: Sequence[Publication] = (),
 ) -> Built:
     """Builds the whole site. records: address of the repository's files, for a site that does not lie beside them. claims: those
     that people quote, measured or not. Raises TandemError where the folder holds something else."""
     prepare(out)
-    site, catalog = Site(out, root, records), Catalog(root)
-    first, known = FirstPage(catalog), kinds(catalog)
+    site = Site(out, root, records)
+    first = FirstPage(site.catalog)
     headers, broken = find(folders, root)
     for number, header in enumerate(headers[:RUNS_MOST], start=1):
-        if not_shown := site.write_result(header, known, number <= DRAWN_MOST, first):
+        if not_shown := site.write_result(header, number <= DRAWN_MOST, first):
             broken.append(not_shown)
         if number % TOLD_EVERY == 0:
             progress(f"{number:,} of {len(headers):,} results")
@@ -160,7 +160,7 @@ def build(
     first.add_nights(history)
     sessions, damaged = read_sessions(root / "results")
     broken += [*unread, *(NotShown("session", reason) for reason in damaged)]
-    stated = statements.section(sessions, read_statements(root), catalog)
+    stated = statements.section(sessions, read_statements(root), site.catalog)
     values = first.values(stated, claims, broken)
     site.write("index.html", "index.html", first.data, **values)
     (out / "answers.json").write_text(stated.answers.model_dump_json(indent=1) + "\n", encoding="utf-8")
@@ -179,10 +179,10 @@ def page_alone(folder: Path, results: Path, root: Path) -> Path:
     if header is None:
         why = "; ".join(f"{one.name}: {one.reason}" for one in broken)
         raise TandemError(why or f"{folder} holds no result")
-    if not_shown := site.write_result(header, kinds(Catalog(root))):
+    if not_shown := site.write_result(header):
         raise TandemError(f"{not_shown.name}: {not_shown.reason}")
     site.give()
-    return site.out / page_name(header)
+    return site.out / f"runs/{header.slug}.html"
 
 
 def page_told(
@@ -195,11 +195,6 @@ def page_told(
     page = site.write(f"runs/{name}.html", "report.html", parts=list(report_parts(report)), **values)
     site.give()
     return page
-
-
-def page_name(header: Header) -> str:
-    """Its place in the site."""
-    return f"runs/{header.slug}.html"
 
 
 def prepare(out: Path) -> None:

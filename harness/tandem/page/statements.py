@@ -24,10 +24,9 @@ from tandem.facts.statement import (
     unlike,
 )
 from tandem.page.data import AddedFigure
+from tandem.page.result import PageTable
 from tandem.report.forest import cpu_names, forest, rows
 from tandem.wording import basis_told, expected_range, metric_told, times
-
-REMEDY = "just session"
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,7 @@ class StatementsSection:
 
     main: dict[str, AddedFigure | None]
     """Title of a main statement -> its picture; None without a session."""
-    further: list[tuple[str, ...]]
-    """Rows of FURTHER."""
+    further: PageTable
     conditions: dict[str, str]
     """Id of a picture -> under what its sessions were made."""
     answers: StatedAnswers
@@ -86,12 +84,9 @@ def _older(newest: Draw, catalog: Catalog) -> list[str]:
     """What has moved since a draw, of both its programs."""
     programs = [newest.session.programs[one] for one in (newest.contrast.of, newest.contrast.to)]
     names = {one.implementation: one.pins or {} for one in programs}
-    there = {name: pins for name, pins in names.items() if name in catalog.implementations}
-    return list(
-        dict.fromkeys(
-            told for name, pins in there.items() for told in moved(pins, pins_of(catalog.root, name))
-        )
-    )
+    there = [(name, pins) for name, pins in names.items() if name in catalog.implementations]
+    told = (one for name, pins in there for one in moved(pins, pins_of(catalog.root, name)))
+    return list(dict.fromkeys(told))
 
 
 def badge(one: StatedAnswer) -> tuple[str, str]:
@@ -137,12 +132,12 @@ def _when(found: Sequence[Draw], known: Known) -> str:
     return f"{known.first}{last}; means by CPU model: {means}; commits {', '.join(commits[-6:])}"
 
 
-def _further(sessions: Sequence[SessionRecord], taken: set[Key], catalog: Catalog) -> list[tuple[str, ...]]:
+def _further(sessions: Sequence[SessionRecord], taken: set[Key], catalog: Catalog) -> PageTable:
     """All others that more than one session measured, by name."""
-    out = []
+    out = list[list[str]]()
     for key, found in every_statement(sessions).items():
         together = None if key in taken else known(found)
         if together is not None and together.sessions >= FURTHER_LEAST:
             figures = times(together.ratio), expected_range(together), basis_told(together)
-            out.append((_title(key, catalog), _conditions(key), *figures))
-    return sorted(out)
+            out.append([_title(key, catalog), _conditions(key), *figures])
+    return PageTable("", list(FURTHER), sorted(out), [False] * len(FURTHER))

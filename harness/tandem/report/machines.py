@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.catalog.labs import Lab
-from tandem.judge.fitness import Between, Check, Link, Machine, Readings, bits, offset
+from tandem.judge.fitness import Check, Link, Machine, bits, offset
 
 COLOURS = {"good": "green", "limited": "yellow", "bad": "red"}
 
@@ -21,30 +21,26 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
 
 
 def _hosts(machines: list[Machine]) -> Table:
-    def figures(seen: Readings | None) -> Sequence[str]:
-        if seen is None:
-            return ("–",) * 5
-        counts = str(seen.cpus), f"{seen.open_files:,}", f"{seen.free_bytes / 1e9:.0f} GB"
-        return (seen.engine, offset(seen), *counts)
-
-    columns = ("host", "roles", "engine", "clock", "cpus", "open files", "disk free")
-    return _table(columns, ((m.host.name, ", ".join(m.host.roles), *figures(m.told)) for m in machines))
+    rows = []
+    for one in machines:
+        told: tuple[str, ...] = ("–",) * 5
+        if (seen := one.told) is not None:
+            counts = str(seen.cpus), f"{seen.open_files:,}", f"{seen.free_bytes / 1e9:.0f} GB"
+            told = (seen.engine, offset(seen), *counts)
+        rows.append((one.host.name, ", ".join(one.host.roles), *told))
+    return _table(("host", "roles", "engine", "clock", "cpus", "open files", "disk free"), rows)
 
 
 def _links(links: list[Link]) -> Table:
-    def figures(network: Between | None) -> Sequence[str]:
-        if network is None:
-            return ("–", "–")
-        return (
-            f"{network.round_trip_ms:.2f}, {network.round_trip_p99_ms:.2f} ms",
-            f"{bits(network.there_bps)}, {bits(network.back_bps)}",
-        )
-
-    def row(link: Link) -> Sequence[str]:
-        used = ", ".join(f"{asking} {asked}" for asking, asked in link.used)
-        return (f"{link.one} - {link.other}", used, *figures(link.network))
-
-    return _table(("between", "who asks whom", "round trip, p99", "bandwidth, each way"), map(row, links))
+    rows = []
+    for one in links:
+        trip, width = "–", "–"
+        if (network := one.network) is not None:
+            trip = f"{network.round_trip_ms:.2f}, {network.round_trip_p99_ms:.2f} ms"
+            width = f"{bits(network.there_bps)}, {bits(network.back_bps)}"
+        used = ", ".join(f"{asking} {asked}" for asking, asked in one.used)
+        rows.append((f"{one.one} - {one.other}", used, trip, width))
+    return _table(("between", "who asks whom", "round trip, p99", "bandwidth, each way"), rows)
 
 
 def _problems(found: list[Check]) -> Iterator[Text]:

@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import made_line
+from tandem.report.parts import conditions_line, host_line
 from tandem.report.picture import Picture
+from tandem.wording import counted
 
 TAG = r"<(?=[a-zA-Z/!])"
 """The beginning of what GitHub takes for a tag."""
@@ -89,4 +90,5 @@ def of_report(shown: RenderableType) -> str:
 
 def of_result(report: RenderableType, result: Result[Any]) -> str:
     """The report of a result for a page; its last line says when, where and how it was made."""
-    return f"{of_report(report)}\n\n{made_line(result)}"
+    made, asked = counted(sum(result.trials.values()), "trials"), result.request
+    return f"{of_report(report)}\n\n{host_line(result)}; {conditions_line(asked)}, {made}, seed {asked.seed}."

@@ -9,7 +9,7 @@ from tandem.analysis.ceilings import holding, passed
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.window import Verdict
-from tandem.wording import counted, number, time_spent
+from tandem.wording import number, time_spent
 
 STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
 
@@ -43,12 +43,6 @@ def _machine(host: Mapping[str, str | int | float | None]) -> str:
 def host_line(result: Result[Any]) -> str:
     """The day and the machine of a measurement."""
     return f"{result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}"
-
-
-def made_line(result: Result[Any]) -> str:
-    """Day, machine, conditions, number of trials and seed of a measurement."""
-    made = sum(result.trials.values())
-    return f"{host_line(result)}; {conditions_line(result.request)}, {counted(made, 'trials')}, seed {result.request.seed}."
 
 
 def settings(result: Result[Any]) -> Text:

@@ -41,14 +41,8 @@ def written(folder: Path, name: str, content: object) -> Path:
 
 def database(file: Path, rows: Sequence[dict[str, Any]], without: Sequence[str] = ()) -> Path:
     """A database as oha writes it. without: columns that earlier versions did not have."""
-    types = {
-        "url": "text",
-        "start": "real",
-        "start_latency_correction": "real",
-        "end": "real",
-        "duration": "real",
-    }
-    types |= {"status": "integer", "len_bytes": "integer", "run": "integer"}
+    reals, integers = ("start", "start_latency_correction", "end", "duration"), ("status", "len_bytes", "run")
+    types = {"url": "text", **dict.fromkeys(reals, "real"), **dict.fromkeys(integers, "integer")}
     has = {name: of for name, of in types.items() if name not in without}
     made = sqlite3.connect(file)
     made.execute(f"create table oha ({', '.join(f'{name} {of}' for name, of in has.items())})")

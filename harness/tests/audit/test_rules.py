@@ -19,13 +19,12 @@ STATIC = {
     "loop": "closed",
 }
 PIPED = {"rate_rps": 16269526, "mean": "502us", "p99": "536us", "connections": 512, "depth": 16}
-LIMITED = {
-    "rate_rps": 486117,
-    "mean": "1.03ms",
-    "connections": 512,
-}  # connections are closed after ten requests
+LIMITED = {"rate_rps": 486117, "mean": "1.03ms", "connections": 512}
+"""Connections are closed after ten requests."""
 PLAIN = {"rate_rps": 2942559, "mean": "173us", "p99": "278us", "connections": 512, "loop": "closed"}
+LOOSE = {"rate_rps": 70673, "mean": "1.16ms", "connections": 50, "loose": WRK_ADDS}  # fixtures/wrk-good.txt
 WHOLE = {"rate_rps": 100, "requests": 1000, "duration_s": 10}
+APACHE = {"rate_rps": 0, "requests": 1875336, "errors": 1875336, "duration_s": 5}  # pipelined-512
 TOP = [
     {"name": f"a{n}", "language": one, "rate_rps": 1000 - n} for n, one in enumerate(("C", "Rust", "Go", "c"))
 ]
@@ -33,10 +32,7 @@ TOP = [
 CAUGHT: list[tuple[str, list[dict[str, Any]]]] = [
     ("little-above", [STATIC]),
     ("little-above", [PIPED | {"depth": None}]),
-    (
-        "little-other",
-        [{"rate_rps": 70673, "mean": "1.16ms", "connections": 50, "loose": WRK_ADDS}],
-    ),  # fixtures/wrk-good.txt
+    ("little-other", [LOOSE]),
     ("little-below", [LIMITED | {"connections": 600}]),
     ("order", [{"p50": 5, "p90": 4.4}]),
     ("order", [{"p99": "20.0ms", "max": "19.0ms"}]),
@@ -62,7 +58,7 @@ SPARED: list[tuple[str, list[dict[str, Any]]]] = [
     ("little-above", [STATIC | {"loop": "open"}]),
     ("little-above", [STATIC | {"several": True}]),  # streams of HTTP/2 whose number is not told
     ("little-above", [{"rate_rps": 40_000, "mean": "2ms", "connections": 64}]),  # 1.5 ms by its digits: 60
-    ("little-above", [{"rate_rps": 70673, "mean": "1.16ms", "connections": 50, "loose": WRK_ADDS}]),
+    ("little-above", [LOOSE]),
     ("little-other", [PLAIN | {"loose": WRK_ADDS}]),
     ("little-below", [LIMITED]),
     ("little-below", [{"rate_rps": 10, "mean": 5, "connections": 512, "loop": "open"}]),
@@ -77,10 +73,7 @@ SPARED: list[tuple[str, list[dict[str, Any]]]] = [
     ("coordinated-omission", [{"p99": 5, "loop": "open"}]),
     ("coordinated-omission", [{"p50": 5, "loop": "closed"}]),
     ("errors-counted", [WHOLE | {"rate_rps": 92, "errors": 80}]),
-    (
-        "errors-counted",
-        [{"rate_rps": 0, "requests": 1875336, "errors": 1875336, "duration_s": 5}],
-    ),  # apache, pipelined-512
+    ("errors-counted", [APACHE]),
     ("cpu-beyond", [{"cpu_percent": 395.6, "cpus": 4}]),  # actix, api-4-256
     ("last-second", [{"last_second": (185, 190.0), "cut_off": 0, "requests": 1000}]),
     ("last-second", [{"last_second": (5, 9.0)}]),  # as far as chance goes
@@ -93,19 +86,13 @@ SPARED: list[tuple[str, list[dict[str, Any]]]] = [
 ]
 
 
-def caught(rule: str, rows: list[Row]) -> list[int]:
-    """Which rows a rule catches."""
-    return [one.row for found in audit(rows).findings if found.rule == rule for one in found.caught]
-
-
-@pytest.mark.parametrize(("rule", "records"), CAUGHT)
-def test_a_rule_catches(rule: str, records: list[dict[str, Any]]) -> None:
-    assert caught(rule, [*map(row_of, records)]) == [*range(len(records))]
-
-
-@pytest.mark.parametrize(("rule", "records"), SPARED)
-def test_a_rule_spares(rule: str, records: list[dict[str, Any]]) -> None:
-    assert caught(rule, [*map(row_of, records)]) == []
+@pytest.mark.parametrize(
+    ("rule", "records", "places"),
+    [(*one, [*range(len(one[1]))]) for one in CAUGHT] + [(*one, list[int]()) for one in SPARED],
+)
+def test_a_rule_catches_and_spares(rule: str, records: list[dict[str, Any]], places: list[int]) -> None:
+    findings = audit([*map(row_of, records)]).findings
+    assert [one.row for found in findings if found.rule == rule for one in found.caught] == places
 
 
 def test_every_rule_has_both_and_says_what_may_be_concluded() -> None:
@@ -116,17 +103,14 @@ def test_every_rule_has_both_and_says_what_may_be_concluded() -> None:
         assert all(text.endswith(".") for text in (rule.may, rule.may_not, rule.innocent))
 
 
-def test_a_row_without_figures_is_only_a_single_run() -> None:
-    assert [found.rule for found in audit([Row(name="a")]).findings] == ["single-run"]
-    assert audit([]).findings == []
-
-
 def test_only_what_no_load_can_have_counts_as_a_contradiction() -> None:
     found = audit([row_of(STATIC), row_of(PIPED), row_of({"p50": 2.5, "max": 1.5})])
     assert (found.rows, found.contradicting) == (3, 2)
     levels = {one.rule: one.level for one in found.findings}
     assert levels["little-above"] is Level.CONTRADICTS
     assert levels["percentile-is-mean"] is Level.QUESTION
+    assert [found.rule for found in audit([Row(name="a")]).findings] == ["single-run"], "without figures"
+    assert audit([]).findings == []
 
 
 def test_the_public_tables_have_what_was_counted_by_hand(fixtures: Path) -> None:

@@ -55,7 +55,6 @@ def test_people_read_the_answer_first(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        (("--wait", "30"), "--wait takes milliseconds, such as 30ms"),
         (("--cpu", "0ms"), "--cpu and --rate are more than 0"),
         (("--language", "pyton"), "Did you mean 'python'"),
     ],
@@ -64,12 +63,6 @@ def test_what_means_nothing_is_refused(changed: tuple[str, str], told: str) -> N
     said = command(*ASKED, *changed)
     assert isinstance(said.exception, UsageError)
     assert told in str(said.exception)
-
-
-def test_without_a_terminal_nothing_is_asked() -> None:
-    said = command("advise", "--wait", "30ms")
-    assert isinstance(said.exception, UsageError)
-    assert "--cpu is missing" in str(said.exception)
 
 
 def test_on_a_terminal_what_is_missing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import jsonschema_rs
 import pytest
@@ -30,7 +32,7 @@ from tandem.commands import main as cli
 from tandem.hosts import Here
 from tandem.lab.stack import MEASURING
 from tandem.report.table import fitted
-from tandem.studies.registry import read_folder
+from tandem.studies.registry import STUDIES, read_folder
 
 NO_ENGINE = "unix:///nonexistent/docker.sock"
 OWN, CHECKS = (typer.main.get_command(one).commands for one in (app, checks_app))  # type: ignore[attr-defined]
@@ -280,47 +282,24 @@ def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pyt
     assert "mine/bench.toml: model: Input should be 'sync', 'async' or 'green'" in " ".join(said.err.split())
 
 
-def test_an_interrupt_ends_with_130(tandem: Tandem, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: object) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(checks, "quick", interrupted)
+@pytest.mark.parametrize("ends", [0, 1, KeyboardInterrupt])
+def test_the_status_of_the_tests_is_the_programs(
+    tandem: Tandem, monkeypatch: pytest.MonkeyPatch, ends: Any
+) -> None:
+    monkeypatch.setattr(checks, "quick", Mock(side_effect=[ends]))
     said = tandem("check")
-    assert said.status == 130
-    assert "interrupted" in said.err
-
-
-STUDIES = [
-    "bench",
-    "capacity",
-    "ceiling",
-    "compare",
-    "crosscheck",
-    "crossover",
-    "explain",
-    "nightly",
-    "reproduce",
-    "soak",
-    "start",
-    "sweep",
-]
+    interrupted = ends is KeyboardInterrupt
+    assert said.status == (130 if interrupted else ends)
+    assert ("interrupted" in said.err) is interrupted
 
 
 def test_only_what_can_go_on_says_so() -> None:
     """The matrix, for one, begins anew."""
     going_on = {name for name in COMMANDS if "--resume" in cli.interrupted(name)}
-    assert going_on == {*STUDIES, "selftest", "session"}
+    assert going_on == {*STUDIES, "selftest", "session"} - {"questions"}, "which bench asks"
     assert going_on | {"matrix", "records", "replay"} <= {*MEASURING}, "of which one may run at a time"
     assert "start it again" in cli.interrupted("matrix")
     assert "--resume" not in cli.interrupted("")
-
-
-@pytest.mark.parametrize("status", [0, 1])
-def test_the_status_of_the_tests_is_the_programs(
-    tandem: Tandem, monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
-    monkeypatch.setattr(checks, "quick", lambda _: status)
-    assert tandem("check").status == status
 
 
 # ---- machine-readable output ----
@@ -349,18 +328,14 @@ def test_the_schema_is_a_json_schema_of_the_record(tandem: Tandem, root: Path) -
 
 
 KEPT = ("reference", "comparisons/falcon", "comparisons/python-sync", "explanations/published-python")
-ENDED = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 WIDTH = 100
 
 
-def options_of(name: str) -> set[str]:
-    return {option for parameter in ENDED[name].params for option in parameter.opts}
-
-
 def test_what_measures_can_be_quiet_and_answer_programs() -> None:
-    measuring = {name for name in ENDED if "--resume" in cli.interrupted(name)} | {"replay", "matrix"}
+    measuring = {name for name in OWN if "--resume" in cli.interrupted(name)} | {"replay", "matrix"}
     assert {"bench", "nightly", "reproduce", "selftest"} < measuring
-    assert {name for name in measuring if not {"--quiet", "--json"} <= options_of(name)} == set()
+    for name in measuring:
+        assert {"--quiet", "--json"} <= {option for one in OWN[name].params for option in one.opts}, name
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -395,8 +370,11 @@ def test_tables_fit_100_columns(root: Path, name: str) -> None:
     assert "┃" in printed(root, "comparisons/falcon", 240), "a table that fits keeps its frame"
 
 
-def test_the_page_of_the_result_is_there(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_has_its_page_and_stands_without_it(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(measure, "RESULTS", tmp_path)
+    assert measure.page_of(tmp_path / "nothing") is None
     shutil.copytree(root / "results/comparisons/falcon", tmp_path / "one")
     page = measure.page_of(tmp_path / "one")
     assert page is not None
@@ -404,27 +382,16 @@ def test_the_page_of_the_result_is_there(root: Path, tmp_path: Path, monkeypatch
     assert "<h2>Findings</h2>" in page.read_text()
 
 
-def test_a_result_stands_without_its_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(measure, "RESULTS", tmp_path)
-    assert measure.page_of(tmp_path / "nothing") is None
-
-
-@pytest.mark.parametrize(("good", "verdict"), [(True, "ok"), (False, "failed")])
+@pytest.mark.parametrize("verdict", ["ok", "failed"])
 def test_what_is_no_study_ends_as_the_others(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    good: bool,
-    verdict: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], verdict: str
 ) -> None:
     monkeypatch.setattr(measure, "RESULTS", tmp_path)
     said = Console(file=io.StringIO(), width=WIDTH)
     monkeypatch.setattr(measure, "out", said)
     table = Table("check", title="checks")
     table.add_row("one <script>")
-    measure.tell("selftest", "1 of 1 checks hold", good, table, tmp_path / "selftest.json")
+    measure.tell("selftest", "1 of 1 checks hold", verdict == "ok", table, tmp_path / "selftest.json")
     lines = said.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert lines[0] == f"selftest, {verdict}: 1 of 1 checks hold"
     page = tmp_path / "page/runs/selftest.html"

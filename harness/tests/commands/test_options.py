@@ -129,19 +129,13 @@ def test_some_studies_have_to_know_the_applications_cpus_before(real: Catalog, t
 
 def test_each_host_for_generators_has_one_and_none_is_left_idle(real: Catalog, tmp_path: Path) -> None:
     text = (real.root / "loadgen/labs/three-hosts.toml").read_text()
-    file = tmp_path / "two-generators.toml"
-    file.write_text(
-        text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]').replace(
-            'cpus = {app = "2-3", proxy = "0-1"}', ""
-        )
-    )
+    two = text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]')
+    two = two.replace('cpus = {app = "2-3", proxy = "0-1"}', "")
+    (file := tmp_path / "generators.toml").write_text(two)
     assert asked(real, lab=LAB).conditions.generators == 1
     assert asked(real, lab=str(file)).conditions.generators == 2
     assert asked(real, lab=str(file), generators=5).conditions.generators == 5
-    three = text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]')
-    three = three.replace('cpus = {app = "2-3", proxy = "0-1"}', "").replace(
-        'roles = ["db", "pgbouncer"]\n', 'roles = ["db", "pgbouncer", "loadgen"]\n'
-    )
+    three = two.replace('roles = ["db", "pgbouncer"]\n', 'roles = ["db", "pgbouncer", "loadgen"]\n')
     file.write_text(three.replace('cpus = {db = "1-3", pgbouncer = "0"}', ""))
     with pytest.raises(
         UsageError, match=r"loadgen is on .*, and 2 generators would leave a host idle: use 3"
@@ -180,15 +174,12 @@ def test_the_application_starts_for_the_cpus_that_it_has_there(
     assert conditions.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)
 
 
-def test_how_requests_arrive() -> None:
+def test_how_requests_arrive_is_a_condition_of_a_request(real: Catalog) -> None:
     found = [parse_arrivals(text) for text in ("paced", "poisson", "bursts:50/200ms")]
     assert found == [None, Arrivals(process="poisson"), Arrivals(process="bursts", size=50, pause_ms=200)]
     for text in ("", "random", "bursts", "bursts:0/5ms", "bursts:5/0ms", "bursts:5/5s", "bursts:-1/5ms"):
         with pytest.raises(UsageError, match="paced, poisson or bursts:SIZE/PAUSE"):
             parse_arrivals(text)
-
-
-def test_arrivals_are_conditions_of_a_request(real: Catalog) -> None:
     evenly, randomly = asked(real), asked(real, arrivals="poisson")
     assert not evenly.same_but_for_the_seed(randomly)
     assert "arrivals" not in conditions_line(evenly)

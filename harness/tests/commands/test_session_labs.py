@@ -12,7 +12,6 @@ from harness_sessions import MILAN, NOON, XEON, session
 
 from tandem.catalog.catalog import Catalog
 from tandem.commands import session as command
-from tandem.commands import session as session_labs
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import append, name_of
 
@@ -40,7 +39,7 @@ sys.exit(lab == "c")
 def labs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder with the sessions that the labs `a` and `c` append."""
     (script := tmp_path / "fake.py").write_text(FAKE.format(folder=str(tmp_path), together=3))
-    monkeypatch.setattr(session_labs, "COMMAND", (sys.executable, str(script)))
+    monkeypatch.setattr(command, "COMMAND", (sys.executable, str(script)))
     for lab, machine in (("a", MILAN), ("c", XEON)):
         made = session(0, machine, placement=f"lab:{lab}", id=name_of(NOON, machine, lab))
         (tmp_path / f"{lab}.json").write_text(made.model_dump_json())
@@ -49,7 +48,7 @@ def labs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_sessions_are_made_at_the_same_time_and_one_that_fails_ends_no_other(labs: Path) -> None:
-    ended = session_labs.sessions_in(["a", "b", "c"], ["--seed=7", "--untested"])
+    ended = command.sessions_in(["a", "b", "c"], ["--seed=7", "--untested"])
     assert [(one.lab, one.session is not None, one.status) for one in ended] == [
         ("a", True, 0),
         ("b", False, 1),
@@ -61,9 +60,9 @@ def test_sessions_are_made_at_the_same_time_and_one_that_fails_ends_no_other(lab
 
 def test_one_that_begins_after_the_other_has_ended_is_noticed(labs: Path) -> None:
     """The control: the processes that stand in do wait for each other."""
-    script = Path(session_labs.COMMAND[1])
+    script = Path(command.COMMAND[1])
     script.write_text(script.read_text().replace("+ 20", "+ 0.1"))
-    (alone,) = session_labs.sessions_in(["a"], [])
+    (alone,) = command.sessions_in(["a"], [])
     assert alone.problem == "the others have not begun"
 
 
@@ -102,11 +101,11 @@ def test_an_interrupted_command_ends_its_sessions_and_waits_for_them(
         both_up.wait(20)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(session_labs, "COMMAND", (sys.executable, "-c", text))
-    monkeypatch.setattr(session_labs, "_watched", interrupted)
+    monkeypatch.setattr(command, "COMMAND", (sys.executable, "-c", text))
+    monkeypatch.setattr(command, "_watched", interrupted)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        session_labs.sessions_in(["a", "b"], [])
+        command.sessions_in(["a", "b"], [])
     assert (tmp_path / "a").exists()
     assert (tmp_path / "b").exists()
     assert time.monotonic() - began < 30
@@ -122,7 +121,7 @@ def lab_file(folder: Path, name: str, application: str, address: str = "192.0.2.
 
 
 @pytest.mark.parametrize(
-    ("engines", "told"),
+    ("labs", "told"),
     [
         (
             ("ssh://a@192.0.2.1", "ssh://b@192.0.2.1:22"),
@@ -130,40 +129,32 @@ def lab_file(folder: Path, name: str, application: str, address: str = "192.0.2.
         ),
         (("here", "here"), "the labs first and second share a machine, here"),
         (("ssh://192.0.2.1", "here"), "one of the lab second is this machine, which serves"),
-    ],
-)
-def test_labs_that_would_disturb_each_other_are_refused(
-    real: Catalog, tmp_path: Path, engines: tuple[str, str], told: str
-) -> None:
-    first, second = (lab_file(tmp_path, *pair) for pair in zip(("first", "second"), engines, strict=True))
-    with pytest.raises(UsageError, match=told):
-        session_labs.names_of_labs(real, f"{first},{second}")
-
-
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [
         ("three-hosts,three", "there is no lab 'three'.* Did you mean 'three-hosts'"),
         ("three-hosts,three-hosts", "names three-hosts twice"),
         ("three-hosts,", "takes names of labs with commas between them"),
         ("", "takes names of labs"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_before_anything_starts(
-    real: Catalog, names: str, told: str
+def test_what_cannot_be_measured_or_would_disturb_is_refused_before_anything_starts(
+    real: Catalog, tmp_path: Path, labs: str | tuple[str, str], told: str
 ) -> None:
+    """labs: names, or the engines of two."""
+    if isinstance(labs, tuple):
+        labs = ",".join(
+            lab_file(tmp_path, name, engine) for name, engine in zip(("first", "second"), labs, strict=True)
+        )
     with pytest.raises(UsageError, match=told):
-        session_labs.names_of_labs(real, names)
+        command.names_of_labs(real, labs)
 
 
 def test_labs_of_their_own_machines_are_taken(real: Catalog, tmp_path: Path) -> None:
     """The control: another port of one address is another machine behind it, and private addresses may be equal."""
     first = lab_file(tmp_path, "first", "ssh://a@192.0.2.1")
     second = lab_file(tmp_path, "second", "ssh://a@192.0.2.1:2222")
-    assert session_labs.names_of_labs(real, f"{first}, {second},three-hosts") == [
+    assert command.names_of_labs(real, f"{first}, {second},three-hosts") == [
         first,
         second,
         "three-hosts",
     ]
     alone: Any = lab_file(tmp_path, "alone", "here")
-    assert session_labs.names_of_labs(real, alone) == [alone]
+    assert command.names_of_labs(real, alone) == [alone]

@@ -20,7 +20,7 @@ from tandem.analysis import change
 from tandem.analysis.change import LEARNED, family_limit
 from tandem.errors import TandemError
 from tandem.history import files
-from tandem.history.judged import JudgedSeries, crept, doubted, events, judge, series_of, shared_limit, steps
+from tandem.history.judged import JudgedSeries, crept, doubted, events, judge, series_of, shared_limits, steps
 from tandem.history.night import EventAnswer, Frozen, FrozenStack, Line, Night, Program, StackImage
 
 CHANGED = 60
@@ -72,7 +72,7 @@ def test_what_is_no_alarm(every: list[Night], said: str, moved: list[str]) -> No
     assert (found.raised is None) == (said != "machine")
 
 
-def test_a_step_is_seen_and_its_images_are_named() -> None:
+def test_a_step_is_seen_its_images_are_named_and_the_whole_history_shows_it() -> None:
     every = nights(step=0.02, images=5)
     found = only(judge(every, []))
     assert found.said == "alarm"
@@ -85,6 +85,9 @@ def test_a_step_is_seen_and_its_images_are_named() -> None:
     assert found.good is not None
     assert found.good.tag == "image-3"
     assert [program.tag for program in found.between][-1] == "image-4"
+    [found_over_all] = steps(every).values()
+    assert [abs(place.index(one) - CHANGED) <= 2 for one in found_over_all] == [True]
+    assert steps(nights()) == {}
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
@@ -106,14 +109,6 @@ def test_an_answered_alarm_is_none_any_more() -> None:
     assert (again.said, again.nights) == ("steady", LEARNED + 40)
 
 
-def test_the_whole_history_shows_the_step() -> None:
-    every = nights(step=0.02)
-    [found] = steps(every).values()
-    place = [one.id for one in every]
-    assert [abs(place.index(one) - CHANGED) <= 2 for one in found] == [True]
-    assert steps(nights()) == {}
-
-
 # ---- all series of a night ----
 
 
@@ -126,7 +121,7 @@ def test_a_night_of_many_series_needs_more_for_an_alarm() -> None:
         one.points += [
             point("today", chance.gauss(0, 0.008), implementation=f"i{n}", scenario="s") for n in range(69)
         ]
-    assert shared_limit(series_of(every), "m") == family_limit(70)
+    assert shared_limits(series_of(every)) == {"m": family_limit(70)}
     own = [one for one in judge(every, []) if one.key.implementation == "node"]
     assert [one.said for one in own] == ["steady"]
     merged = [one.model_copy(update={"points": one.points[:3]}) for one in every]
@@ -138,7 +133,7 @@ def test_a_night_of_many_series_needs_more_for_an_alarm() -> None:
 def test_another_cpu_is_another_series_and_makes_the_family_no_larger() -> None:
     every = [*nights(30), *nights(30, cpu_model="d")]
     assert [one.key.cpu_model for one in judge(every, [])] == ["c", "d"]
-    assert shared_limit(series_of(every), "m") == family_limit(1)
+    assert shared_limits(series_of(every)) == {"m": family_limit(1)}
 
 
 def test_a_night_of_few_blocks_weighs_less() -> None:
@@ -187,8 +182,7 @@ def test_what_came_under_the_programs_is_an_event_and_no_new_series(
     changes: dict[str, Any], what: str
 ) -> None:
     every = under(nights(images=2), **changes)
-    [found] = events(every)["m", "c", "node"]
-    assert (found.night, found.what) == (every[CHANGED].id, what)
+    assert events(every) == {("m", "c", "node"): {every[CHANGED].id: [what]}}
     assert only(judge(every, [])).nights == 100
     stepped = only(judge(under(nights(images=2, step=0.03), **changes), []))
     assert (stepped.said, stepped.events) == ("alarm", [what])
@@ -203,20 +197,16 @@ def test_what_was_there_before_or_is_not_known_is_no_event() -> None:
     assert len(events(back)["m", "c", "node"]) == 1, "a pool of hosts has several kernels: each is new once"
 
 
-def test_an_event_asks_at_once_for_what_moved_most() -> None:
+def test_an_event_asks_at_once_for_what_moved_most_and_for_all_that_left_their_range() -> None:
     every = under(nights(count=CHANGED + 1, images=2), kernel="6.2")
     [one] = doubted(every[-1], every, [])
     assert (one.what, one.night, one.program.tag) == (["kernel 6.1 -> 6.2"], every[-1].id, "image-1")
     assert one.level == pytest.approx(0, abs=0.004)
     assert one.scatter == pytest.approx(0.008, rel=0.4)
-
-
-def test_an_event_asks_for_all_that_left_their_range() -> None:
-    every = under(nights(count=CHANGED + 1, images=2), kernel="6.2")
     chance = random.Random(5)
-    for number, one in enumerate(every):
+    for number, each in enumerate(every):
         late = number >= CHANGED
-        one.points += [
+        each.points += [
             point("today", chance.gauss(0, 0.008) + (0.05 if late and n < 3 else 0), scenario=f"s{n}")
             for n in range(20)
         ]
@@ -355,7 +345,7 @@ def test_a_file_that_cannot_be_read_is_named_and_stays(tmp_path: Path, text: str
 @pytest.mark.parametrize("place", [files.ANSWERS, files.FROZEN, files.STACKS, files.EVENTS])
 def test_a_broken_answer_or_frozen_program_is_named_too(tmp_path: Path, place: str) -> None:
     kept(tmp_path, 1)
-    files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag="good"), frozen_at=FIRST))
+    files.keep(tmp_path, Frozen(implementation="node", program=Program(tag="good"), frozen_at=FIRST))
     bad = tmp_path / place / "node-later.json"
     bad.parent.mkdir(exist_ok=True)
     bad.write_text('{"implementation": "node", ')
@@ -407,9 +397,9 @@ def test_the_newest_frozen_program_and_stack_count(tmp_path: Path) -> None:
     assert files.read(tmp_path).stack is None
     for day, tag in ((2, "new"), (1, "old")):
         at = FIRST + timedelta(days=day)
-        files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag=tag), frozen_at=at))
+        files.keep(tmp_path, Frozen(implementation="node", program=Program(tag=tag), frozen_at=at))
         images = {"db": StackImage(tag=tag, content="c")}
-        files.freeze_stack(tmp_path, FrozenStack(images=images, frozen_at=at))
+        files.keep(tmp_path, FrozenStack(images=images, frozen_at=at))
     found = files.read(tmp_path)
     assert found.frozen["node"].program.tag == "new"
     assert found.first["node"].program.tag == "old", "it stays for ever"
@@ -425,11 +415,11 @@ def test_series_are_told_apart_by_the_frozen_sources() -> None:
 
 def test_answers_are_kept(tmp_path: Path) -> None:
     given = alarm_answer("1", "2", word="machine")
-    files.keep_answer(tmp_path, given)
+    files.keep(tmp_path, given)
     event = EventAnswer(
         id="e", series=given.series, night="1", what=["kernel a -> b"], answered_at=FIRST, level=0.0, scatter=0.01, ratio=None,
         moved=None, result="r", command="just compare",
     )  # fmt: skip
-    files.keep_answer(tmp_path, event)
+    files.keep(tmp_path, event)
     found = files.read(tmp_path)
     assert (found.answers, found.events) == ([given], [event])

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import pytest
 from harness_engine import Found, Static, request, result_of
-from harness_places import result_alone
+from harness_places import ROOT, result_alone
 from rich.console import Group, RenderableType
 
 from tandem.commands import page as commands
@@ -25,7 +25,7 @@ from tandem.errors import TandemError
 from tandem.page import site as building
 from tandem.page.documents import address, documents, slug
 from tandem.page.pairs import COST
-from tandem.page.read import NotShown, Run, find, read
+from tandem.page.read import find, read
 from tandem.page.site import build
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.result import SCHEMA_VERSION, Concluded, Publication, Result
@@ -199,20 +199,27 @@ def test_sizes(site: Path) -> None:
     assert not re.search(r"\bfetch\(|\bimport\b|\beval\(|innerHTML", "\n".join(code))
 
 
+def copy(folder: Path, day: int, **changes: Any) -> None:
+    """A copy of a real result, as if of another day."""
+    folder.mkdir(parents=True)
+    copied = {
+        **result_alone(ROOT / "results/reference"),
+        "started_at": f"2026-01-{day:02}T00:00:00Z",
+        **changes,
+    }
+    (folder / "result.json").write_text(json.dumps(copied))
+
+
 Copies = Callable[..., Path]
 
 
 @pytest.fixture
-def copies(root: Path, tmp_path: Path) -> Copies:
-    """A folder with copies of a real result, some of them changed."""
-    real = result_alone(root / "results/reference")
+def copies(tmp_path: Path) -> Copies:
+    """A folder with so many copies, some of them changed."""
 
     def made(count: int, **changes: Any) -> Path:
         for number in range(count):
-            folder = tmp_path / f"results/{number}"
-            folder.mkdir(parents=True)
-            began = f"2026-01-{number + 1:02}T00:00:00Z"
-            (folder / "result.json").write_text(json.dumps({**real, "started_at": began, **changes}))
+            copy(tmp_path / f"results/{number}", number + 1, **changes)
         return tmp_path / "results"
 
     return made
@@ -309,35 +316,21 @@ def test_ctrl_c_ends_it_as_it_should(
 # ---- what is found, in which order, and what happens to what cannot be read ----
 
 
-BENCH = "results/reference"
-
-
 @pytest.fixture
-def results(root: Path, tmp_path: Path) -> Path:
-    """Three copies of a real record, on three days."""
-    result = result_alone(root / BENCH)
+def results(tmp_path: Path) -> Path:
+    """Three results, of three days."""
     for day, name in ((1, "a"), (3, "b"), (2, "deep/c")):
-        (tmp_path / name).mkdir(parents=True)
-        changed = {**result, "started_at": f"2026-01-0{day}T00:00:00Z"}
-        (tmp_path / name / "result.json").write_text(json.dumps(changed))
+        copy(tmp_path / name, day)
     return tmp_path
 
 
-def test_the_newest_comes_first(results: Path) -> None:
-    found, broken = find([results], results)
-    assert [header.name for header in found] == ["b", "deep/c", "a"]
-    assert broken == []
+def test_the_newest_comes_first_each_once_and_with_a_name_of_its_own(results: Path) -> None:
+    for folders in ([results], [results / "a", results / "a", results]):
+        found, broken = find(folders, results)
+        assert [header.name for header in found] == ["b", "deep/c", "a"]
+        assert broken == []
     run = read(found[0])
-    assert isinstance(run, Run)
     assert (run.slug, run.result.request.study) == ("b", "bench")
-
-
-def test_a_folder_of_one_result_is_found_once(results: Path) -> None:
-    found, _ = find([results / "a", results / "a", results], results)
-    assert [header.name for header in found] == ["b", "deep/c", "a"]
-
-
-def test_pages_have_names_of_their_own(results: Path) -> None:
     shutil.copytree(results / "deep/c", results / "deep-c")
     assert len({header.slug for header in find([results], results)[0]}) == 4
 
@@ -372,7 +365,5 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_there(
 def test_a_broken_trial_is_named(results: Path) -> None:
     (results / "b/trials").mkdir()
     (results / "b/trials/1.json").write_text("[]")
-    [header, *_] = find([results], results)[0]
-    found = read(header)
-    assert isinstance(found, NotShown)
-    assert "1.json" in found.reason
+    [broken] = build([results], results / "site", ROOT, print).broken
+    assert "1.json" in broken.reason

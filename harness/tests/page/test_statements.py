@@ -16,21 +16,21 @@ from harness_sessions import MILAN, XEON, session
 from tandem.analysis.change import LEARNED, LIMIT
 from tandem.catalog.catalog import Catalog
 from tandem.facts.session import SessionControl, SessionRecord, append, read_sessions
-from tandem.facts.statement import Draw, Known, StatedAnswers, draws, key_now, known, read_statements
+from tandem.facts.statement import Known, StatedAnswers, draws, key_now, known, read_statements
 from tandem.history.night import Program
 from tandem.page import nights, plots, site, statements
-from tandem.report.forest import HUES, SHAPES, cpu_names, domain, forest, rows, small_multiples
+from tandem.report.forest import HUES, SHAPES, ForestRow, cpu_names, domain, forest, rows, small_multiples
 from tandem.report.picture import COLOURS, printable
 
 CATALOG, ASKED = Catalog(ROOT), read_statements(ROOT)
 APP = "app_cpu_us_per_request"
 
 
-def together(made: list[SessionRecord]) -> tuple[list[Draw], Known]:
+def together(made: list[SessionRecord]) -> tuple[list[ForestRow], Known]:
     found = draws(made, key_now(ASKED, CATALOG, APP, "falcon-async", "falcon-sync"))
     summary = known(found)
     assert summary is not None
-    return found, summary
+    return rows(found, cpu_names(made)), summary
 
 
 FAILED = SessionControl(contrasts=[], failed=[APP])
@@ -47,8 +47,7 @@ MADE = [
 
 
 def test_a_line_for_each_session_those_of_a_cpu_model_together() -> None:
-    found, _ = together(MADE)
-    lines = rows(found, cpu_names(MADE))
+    lines, _ = together(MADE)
     assert [line["CPU model"] for line in lines] == ["AMD EPYC"] * 3 + ["Xeon"] * 2
     assert lines[0]["session"] == "AMD EPYC, 2026-11-26 12:00"
     assert (lines[0]["low"], lines[0]["high"]) == (pytest.approx(1.372), pytest.approx(1.428))
@@ -65,48 +64,38 @@ def test_lines_are_told_apart() -> None:
     assert "model 17" in names[newer.id]
     assert len({*names.values()}) == 2
     twins = [session(0), session(0, MILAN.model_copy(update={"cpus": 8}), 1.5)]
-    assert len({line["session"] for line in rows(together(twins)[0], cpu_names(twins))}) == 2
+    assert len({line["session"] for line in together(twins)[0]}) == 2
     many = [session(n, MILAN.model_copy(update={"cpu_model": f"CPU {n}"})) for n in range(len(HUES) + 2)]
-    assert [line["hue"] for line in rows(together(many)[0], cpu_names(many))][-2:] == [HUES[-1]] * 2
+    assert [line["hue"] for line in together(many)[0]][-2:] == [HUES[-1]] * 2
 
 
 def test_the_axis_has_1_and_all_sessions_and_not_what_two_sessions_expect() -> None:
-    found, summary = together(MADE[:2])
-    lines = rows(found, cpu_names(MADE))
+    lines, summary = together(MADE[:2])
     least, most = domain(lines, [summary])
     assert summary.expected is not None
     assert least < 1
     assert 1.428 < most < summary.expected[1]
-    found, summary = together(MADE)
+    lines, summary = together(MADE)
     assert summary.expected is not None
-    assert domain(rows(found, cpu_names(MADE)), [summary])[1] > summary.expected[1]
+    assert domain(lines, [summary])[1] > summary.expected[1]
 
 
 def test_the_plot_is_vega_lite_and_a_failed_control_is_hollow() -> None:
-    found, summary = together(MADE)
-    spec = forest(rows(found, cpu_names(MADE)), summary)
+    lines, summary = together(MADE)
+    spec = forest(lines, summary)
     altair.Chart.from_dict(printable(spec), validate=True)
-    [points] = [layer for layer in spec["layer"] if layer["mark"]["type"] == "point"]
-    assert points["encoding"]["fill"]["condition"]["test"] == "datum.control === 'failed'"
-    [band] = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rect"]
-    assert band["data"]["values"] == [
-        {
-            "low": pytest.approx(summary.expected and summary.expected[0]),
-            "high": pytest.approx(summary.expected and summary.expected[1]),
-        }
-    ]
-
-
-def test_one_session_has_no_band() -> None:
-    found, summary = together(MADE[:1])
-    marks = [layer["mark"]["type"] for layer in forest(rows(found, cpu_names(MADE)), summary)["layer"]]
-    assert "rect" not in marks
-    assert "point" in marks
+    of = {layer["mark"]["type"]: layer for layer in spec["layer"]}
+    assert of["point"]["encoding"]["fill"]["condition"]["test"] == "datum.control === 'failed'"
+    [band] = of["rect"]["data"]["values"]
+    assert (band["low"], band["high"]) == pytest.approx(summary.expected)
+    marks = [layer["mark"]["type"] for layer in spec["layer"]]
+    assert marks.count("point") == marks.count("rect") == 1
+    alone = [layer["mark"]["type"] for layer in forest(*together(MADE[:1]))["layer"]]
+    assert (alone.count("point"), alone.count("rect")) == (1, 0), "one session has no band"
 
 
 def test_small_multiples_leave_no_variable_of_the_page() -> None:
-    found, summary = together(MADE)
-    panel = (("a", "b"), rows(found, cpu_names(MADE)), summary)
+    panel = (("a", "b"), *together(MADE))
     spec = printable(small_multiples([[panel, None], [None, None]]))
     altair.VConcatChart.from_dict(spec, validate=True)
     assert "--" not in re.sub(r"\s", "", str(spec))
@@ -127,18 +116,9 @@ def test_each_main_statement_has_its_sentence_or_what_to_run() -> None:
     [conditions] = made.conditions.values()
     assert "topology full" in conditions
     assert "Xeon (family 6, model 207, stepping 2): × 1.30 in 2" in conditions
-
-
-@pytest.mark.parametrize(
-    ("made", "basis"),
-    [
-        (MADE, "(5 sessions, 2 CPU models, 1 with a failed control)."),
-        (MADE[:4], "(4 sessions, 2 CPU models, 1 with a failed control: no finding)."),
-    ],
-)
-def test_what_is_no_finding_says_so(made: list[SessionRecord], basis: str) -> None:
-    [figure] = statements.section(made, ASKED, CATALOG).figures
-    assert figure.says.endswith(basis)
+    assert figure.says.endswith("(5 sessions, 2 CPU models, 1 with a failed control).")
+    [early] = statements.section(MADE[:4], ASKED, CATALOG).figures
+    assert early.says.endswith("(4 sessions, 2 CPU models, 1 with a failed control: no finding).")
 
 
 def test_an_answer_can_be_cited(tmp_path: Path) -> None:
@@ -159,10 +139,10 @@ def test_an_answer_can_be_cited(tmp_path: Path) -> None:
 
 def test_further_statements_need_two_sessions() -> None:
     further = [session(number, scenario="index", ratio=1.6) for number in (6, 7)]
-    assert statements.section([*MADE, further[0]], ASKED, CATALOG).further == []
-    [row] = statements.section([*MADE, *further], ASKED, CATALOG).further
+    assert statements.section([*MADE, further[0]], ASKED, CATALOG).further.rows == []
+    [row] = statements.section([*MADE, *further], ASKED, CATALOG).further.rows
     assert row[1].startswith("scenario index")
-    assert row[2:] == ("× 1.60", "1.60 to 1.60", "2 sessions, one CPU model: no finding")
+    assert row[2:] == ["× 1.60", "1.60 to 1.60", "2 sessions, one CPU model: no finding"]
 
 
 def test_the_first_page_has_the_statements_right_after_the_answers(
@@ -188,12 +168,6 @@ def test_the_first_page_has_the_statements_right_after_the_answers(
     assert "20260101T000000Z-broken.json" in page
 
 
-def test_the_ratio_is_the_mean_over_models() -> None:
-    _, summary = together(MADE)
-    amd, xeon = (1.4 * 1.42 * 1.44) ** (1 / 3), math.sqrt(1.3 * 1.31)
-    assert summary.ratio == pytest.approx(math.sqrt(amd * xeon), rel=1e-5)
-
-
 # ---- the nightly series, their alarms, and what came new under the programs ----
 
 
@@ -203,8 +177,12 @@ def history(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-def test_a_step_passes_the_limit_and_is_marked(history: Path, tmp_path: Path) -> None:
-    rows = nights.rows(nights.read_nights([history], tmp_path)[0])
+def test_a_step_passes_the_limit_and_is_marked(
+    history: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a long history the newest nights are drawn."""
+    found, _ = nights.read_nights([history], tmp_path)
+    rows = nights.rows(found)
     alarms = [row for row in rows if row["alarm"] and row["panel"] == nights.CUSUM]
     assert alarms
     assert all(row["line"] == "upwards" and row["value"] > LIMIT for row in alarms)
@@ -213,6 +191,8 @@ def test_a_step_passes_the_limit_and_is_marked(history: Path, tmp_path: Path) ->
     assert len(ratios) == 100
     assert sum(ratios[CHANGED:]) / 40 == pytest.approx(math.exp(0.05), rel=0.01)
     assert min(row["night"] for row in rows if row["panel"] == nights.CUSUM) == LEARNED + 1
+    monkeypatch.setattr(nights, "ROWS_MOST", 0)
+    assert {row["night"] for row in nights.rows(found)} == set(range(41, 101))
 
 
 def test_what_came_under_the_programs_is_drawn(history: Path, tmp_path: Path) -> None:
@@ -231,14 +211,6 @@ def test_what_came_under_the_programs_is_drawn(history: Path, tmp_path: Path) ->
     first = [row["value"] for row in rows if row["line"] == "today's image by the first"]
     assert first == [pytest.approx(math.exp(0.1))] * 50
     altair.Chart.from_dict({**plots.history(), "data": {"values": rows}}, validate=True)
-
-
-def test_of_a_long_history_the_newest_nights_are_drawn(
-    history: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nights, "ROWS_MOST", 0)
-    rows = nights.rows(nights.read_nights([history], tmp_path)[0])
-    assert {row["night"] for row in rows} == set(range(41, 101))
 
 
 def test_the_history_is_on_the_page_and_a_night_that_cannot_be_read_is_named(

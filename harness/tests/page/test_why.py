@@ -39,7 +39,9 @@ def data_of(page: Path) -> dict[str, Any]:
 # ---- the gap as a waterfall ----
 
 
-def test_a_waterfall_leads_from_the_first_to_the_second(explained: Any) -> None:
+def test_a_waterfall_leads_from_the_first_to_the_second_and_what_is_within_noise_is_grey(
+    explained: Any,
+) -> None:
     told = explained.conclusions
     factors = told.of().factors
     bars = of_explain.rows(told, told.of())
@@ -51,30 +53,25 @@ def test_a_waterfall_leads_from_the_first_to_the_second(explained: Any) -> None:
     assert handlers["_low"] < handlers["to"] < handlers["_high"]
     assert (handlers["first"], handlers["last"]) == (factors[0].first, factors[0].last)
     assert handlers["changed"] == "WORKERS 5 to 2, THREADS 1 to 10"
-
-
-def test_what_is_within_noise_is_grey(explained: Any) -> None:
-    told = explained.conclusions
-    bars = of_explain.rows(told, told.of())[1:-1]
-    for bar, share in zip(bars, told.of().factors, strict=True):
+    for bar, share in zip(bars[1:-1], factors, strict=True):
         low, high = share.interval
         assert (bar["hue"] == of_explain.UNDECIDED) is (low <= 1 <= high)
-    assert {bar["hue"] for bar in bars} >= {of_explain.UNDECIDED, of_explain.MORE}
+    assert {bar["hue"] for bar in bars[1:-1]} >= {of_explain.UNDECIDED, of_explain.MORE}
 
 
-def test_without_figures_at_an_end_there_is_no_waterfall(explained: Any) -> None:
-    nothing = explained.conclusions.model_copy(update={"explanations": []})
-    bare = explained.model_copy(update={"conclusions": nothing})
-    assert pictures_in(Explain.report(bare)) == []
-
-
-def test_without_a_spread_there_are_no_intervals(explained: Any) -> None:
+def test_without_figures_there_is_no_waterfall_and_without_a_spread_there_are_no_intervals(
+    explained: Any,
+) -> None:
     told = explained.conclusions
+
+    def pictures(*explanations: Any) -> list[Picture]:
+        found = told.model_copy(update={"explanations": [*explanations]})
+        return pictures_in(Explain.report(explained.model_copy(update={"conclusions": found})))
+
+    assert pictures() == []
     unknown = {"interval": None, "first": None, "last": None}
     shares = [share.model_copy(update=unknown) for share in told.of().factors]
-    one = told.of().model_copy(update={"factors": shares})
-    bare = explained.model_copy(update={"conclusions": told.model_copy(update={"explanations": [one]})})
-    [picture] = pictures_in(Explain.report(bare))
+    [picture] = pictures(told.of().model_copy(update={"factors": shares}))
     drawn = [layer for layer in picture.spec["layer"] if "isValid" in str(layer.get("transform"))]
     assert drawn == []
     altair.Chart.from_dict(picture.spec, validate=True)
@@ -83,25 +80,18 @@ def test_without_a_spread_there_are_no_intervals(explained: Any) -> None:
 # ---- who wins where ----
 
 
-def test_a_map_has_every_cell_and_says_what_is_undecided() -> None:
-    rows = of_crossover.map_rows(crossover().conclusions)
+def test_a_map_has_every_cell_and_the_model_stands_beside_the_measurement() -> None:
+    found = crossover().conclusions
+    rows = of_crossover.map_rows(found)
     assert len(rows) == 8
     assert {row["wins"] for row in rows} == {FIRST, SECOND, "nobody", "not decided"}
     assert [row["_text"] for row in rows if row["_undecided"]] == ["–"]
-
-
-def test_the_model_stands_beside_the_measurement() -> None:
-    rows = of_crossover.model_rows(crossover().conclusions)
+    rows = of_crossover.model_rows(found)
     assert {row["from"] for row in rows} == {"measurement", "model"}
     one = {row["from"]: row["goodput_rps"] for row in rows if (row["wait_ms"], row["variant"]) == (0, FIRST)}
     assert one == pytest.approx({"measurement": 800.0, "model": 880.0})
-
-
-def test_without_any_ratio_there_is_no_map() -> None:
-    found = crossover()
-    cells = [cell.model_copy(update={"ratio": None}) for cell in found.conclusions.contrasts]
-    bare = found.model_copy(update={"conclusions": found.conclusions.model_copy(update={"contrasts": cells})})
-    assert of_crossover.pictures(bare.conclusions) == []
+    cells = [cell.model_copy(update={"ratio": None}) for cell in found.contrasts]
+    assert of_crossover.pictures(found.model_copy(update={"contrasts": cells})) == [], "without any ratio"
 
 
 def test_the_pictures_are_valid_vega_lite(explained: Any) -> None:

@@ -44,12 +44,12 @@ has = f"tandem/{name}:{known.frozen[name].program.tag}" in images if name in kno
 if has is False:
     images.append(f"tandem/{name}:{known.frozen[name].program.tag}")  # is built again
 if name not in known.frozen:
-    files.freeze(folder, Frozen(implementation=name, program=Program(tag=digits, commit="c" * 40), frozen_at=at))
+    files.keep(folder, Frozen(implementation=name, program=Program(tag=digits, commit="c" * 40), frozen_at=at))
     images.append(f"tandem/{name}:{digits}")
 if known.stack is None or f"tandem/db:{known.stack.images['db'].tag}" not in images:
     roles = {"db": "db", "pgbouncer": "pgbouncer", "proxy": "proxy", "loadgen": "loadgen-oha"}
     stack = {role: StackImage(tag=digits, content="s") for role in roles}
-    files.freeze_stack(folder, FrozenStack(images=stack, frozen_at=at))
+    files.keep(folder, FrozenStack(images=stack, frozen_at=at))
     images += [f"tandem/{one}:{digits}" for one in roles.values()]
 images.append(f"tandem/{name}:latest")
 state.write_text("\\n".join(images) + "\\n")
