@@ -1,11 +1,11 @@
 """How near each variant comes to what the parts around it could do at most. Pure."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from tandem.analysis.ceilings import in_same_blocks
 from tandem.analysis.cost import APP, at
-from tandem.facts.estimate import OfVariant, by_block, goodput
-from tandem.facts.fact import Fact
+from tandem.facts.estimate import OfVariant, ReadFact, by_block, goodput
 from tandem.facts.metric import CEILING_SHARE
 from tandem.record.conclusion import Estimate
 from tandem.record.request import StandIn
@@ -16,6 +16,9 @@ NEEDED = 2
 EQUAL_LOAD = 0.5
 """The equal offered load is this share of the slowest variant's goodput."""
 AT_EQUAL_LOAD = at(APP, EQUAL_LOAD)
+COST: dict[str, ReadFact] = {
+    AT_EQUAL_LOAD: lambda fact: fact.window.app_cpu_us_per_request if fact.role == "open" else None
+}
 
 
 class Ceilings(Conclusions):
@@ -27,15 +30,10 @@ class Ceilings(Conclusions):
     """The lowest ceiling."""
 
 
-def app_cpu(fact: Fact) -> float | None:
-    """CPU per request at the equal offered load."""
-    return fact.window.app_cpu_us_per_request if fact.role == "open" else None
-
-
 def nearest(ceilings: Mapping[StandIn, OfVariant]) -> StandIn | None:
     """The stand-in that reaches least."""
-    rates = {kind: list(by_block(one.full, goodput).values()) for kind, one in ceilings.items() if one.ok}
-    means = {kind: sum(own) / len(own) for kind, own in rates.items() if own}
+    rates = {kind: by_block(one.full, goodput).values() for kind, one in ceilings.items() if one.ok}
+    means = {kind: fmean(own) for kind, own in rates.items() if own}
     return min(means, key=lambda kind: means[kind], default=None)
 
 
@@ -55,6 +53,6 @@ def estimates(
     ceiling = ceilings[lowest] if lowest is not None else None
     found = [each for one in ceilings.values() for each in one.standard()]
     for one in variants:
-        costs = [each for each in one.estimates({AT_EQUAL_LOAD: app_cpu}) if each.n >= NEEDED]
+        costs = [each for each in one.estimates(COST) if each.n >= NEEDED]
         found += [*one.standard(), *costs, *share(one, ceiling)]
     return found

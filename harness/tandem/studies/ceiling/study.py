@@ -38,12 +38,6 @@ def equal_load_rps(trials: Sequence[Trial], labels: Sequence[str]) -> int | None
     return int(slowest * EQUAL_LOAD) or None
 
 
-def _headline(found: Ceilings) -> str:
-    """How near each variant comes to its ceiling."""
-    shares = [(one.variant, one.mean) for one in found.estimates if one.metric == CEILING_SHARE]
-    return ", ".join(f"{name} {share:.0f}% of {found.nearest}" for name, share in shares if share is not None)
-
-
 class Ceiling(Study[Ceilings]):
     """Stand-ins and variants once in each block. From the first block in which all variants have a goodput follows the
     equal load; in the blocks after it each variant has an open window at that rate. The plan's trials are the blocks."""
@@ -66,10 +60,6 @@ class Ceiling(Study[Ceilings]):
     def variants(self) -> list[Variant]:
         return [*map(stand_ins.variant, self.stand_ins.values()), *self.request.variants]
 
-    @property
-    def _labels(self) -> list[str]:
-        return [variant.label for variant in self.request.variants]
-
     def _orders(self) -> list[list[str]]:
         labels = [variant.label for variant in self.variants]
         return complete_blocks(labels, self.timing.trials, self.request.seed)
@@ -87,7 +77,7 @@ class Ceiling(Study[Ceilings]):
         rate: int | None = None
         for number, order in enumerate(self._orders(), start=1):
             trials = yield [self._trial(label, number, rate, opened=rate is not None) for label in order]
-            rate = rate or equal_load_rps(trials, self._labels)
+            rate = rate or equal_load_rps(trials, [one.label for one in self.request.variants])
 
     def _trial(self, label: str, block: int, rate: int | None, opened: bool) -> TrialSpec:
         """rate: of the open window; None, in the outline: half of the variant's own goodput stands for it."""
@@ -112,4 +102,6 @@ class Ceiling(Study[Ceilings]):
             equal_load_rps=first_rate(trials),
             nearest=lowest,
         )
-        return together(trials, all(one.ok for one in found), reached, _headline(reached))
+        shares = {one.variant: one.mean for one in reached.estimates if one.metric == CEILING_SHARE}
+        headline = ", ".join(f"{name} {share:.0f}% of {lowest}" for name, share in shares.items() if share)
+        return together(trials, all(one.ok for one in found), reached, headline)
