@@ -9,7 +9,6 @@ from pydantic import Field
 
 from tandem.analysis.shapley import Orders
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.engine.grid import LONGEST_DISTANCE_MS
 from tandem.engine.study import Options
@@ -209,8 +208,7 @@ def effective(
     catalog: Catalog, request: Request, options: ExplainOptions, variant: Variant
 ) -> dict[str, str]:
     """The settings that a variant will have. Raises UsageError for one that it cannot honour."""
-    placement = catalog.pick("placement", request.conditions.placement, catalog.placements).variables
-    cpus = cpus_in(placement.get("APP_CPUSET", "")) or options.cpus
+    cpus = catalog.app_cpus(request.conditions.placement) or options.cpus
     chosen = {**request.settings, **variant.settings}
     return catalog.effective_settings(catalog.implementation(variant.implementation), cpus, chosen)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import OF_A_LAB
-from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.engine.blocks import complete_blocks, rounds_of_blocks
 from tandem.errors import TandemError, UsageError
@@ -126,16 +125,11 @@ class ExperimentRows:
         least, own = self.experiment.app_cpus_least, OF_A_LAB
         if not self.in_lab:
             own = self.catalog.default_placement(self._places).name
-        if self._app_cpus(own) >= least:
+        if (self.catalog.app_cpus(own) or self.cpus) >= least:
             return own
         if self.cpus < least:
             raise UsageError(f"app_cpus_least: {least} CPUs are needed, and this host has {self.cpus}")
         return self.catalog.placements["shared"].name
-
-    def _app_cpus(self, placement: str) -> int:
-        """CPUs that the application has there."""
-        known = self.catalog.pick("placement", placement, self.catalog.placements)
-        return cpus_in(known.variables.get("APP_CPUSET", "")) or self.cpus
 
     def _counting(self, asked: ReadRow) -> PlannedRow:
         """A way of counting lines of files; the rows of one case share its files."""
@@ -209,7 +203,7 @@ class ExperimentRows:
         if base.name in known.unsupported.scenarios:
             why = known.unsupported.scenarios[base.name]
             raise UsageError(f"{known.name} does not support {base.name}: {why}")
-        app_cpus = self._app_cpus(variant.placement or "")
+        app_cpus = catalog.app_cpus(variant.placement or "") or self.cpus
         settings = catalog.effective_settings(known, app_cpus, dict(variant.settings))
         changes: dict[str, Any] = {}
         if own.delay_ms is not None:
