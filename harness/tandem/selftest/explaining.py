@@ -39,8 +39,7 @@ PROGRAM = math.log(0.8)
 
 
 def own(side: Leg, state: int) -> frozenset[str]:
-    bits = side.own(state)
-    return frozenset(factor.name for bit, factor in enumerate(side.factors) if bits >> bit & 1)
+    return frozenset(factor.name for factor in side.owned(state))
 
 
 def additive(names: frozenset[str]) -> float:

@@ -132,13 +132,6 @@ class _Table:
         _, interval = self.fit.ratio(distance, self.level)
         return interval is not None and (interval[0] > 1 + ROUNDING or interval[1] < 1 - ROUNDING)
 
-    def programs(self, start: str, end: str) -> FactorShare:
-        """From the one program to the other, with equal settings."""
-        steps, words = step(start, end), "the two stacks themselves"
-        behind = {label: limit for label in (start, end) if (limit := self.limits.behind.get(label))}
-        bound = self.bound(steps, behind)
-        return self.share(steps, steps, steps, bound, name=PROGRAMS, side=None, words=words, behind=behind)
-
 
 class _Walk:
     """A leg with the cells that have figures."""
@@ -217,7 +210,10 @@ def explanation(
     a, b = (_Walk(leg, own, table) for leg, own in zip(legs, words, strict=True))
     if not a.orders.count or not b.orders.count:
         return None
-    programs = table.programs(a.end, b.start)
+    steps = step(a.end, b.start)
+    behind = {label: limit for label in (a.end, b.start) if (limit := limits.behind.get(label))}
+    told = {"name": PROGRAMS, "side": None, "words": "the two stacks themselves", "behind": behind}
+    programs = table.share(steps, steps, steps, table.bound(steps, behind), **told)
     middle = LegShare(
         side=None, implementation="", ratio=programs.ratio, interval=programs.interval, orders=1, left_out=0
     )
