@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tandem.facts.metric import GOODPUT, METRICS
 from tandem.record.result import Result
-from tandem.report.parts import machine, spent
+from tandem.report.parts import host_line, spent
 from tandem.report.table import Column, figure, table
 from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFound, Word, verdict
 from tandem.wording import limited_by, number, ratio_with_interval
@@ -139,9 +139,7 @@ def notes(result: Result[Reproduced]) -> list[str]:
     elsewhere = list(dict.fromkeys(name for row in found.rows for name in row.published_elsewhere))
     if elsewhere:
         out.append(f"in brackets: {', '.join(elsewhere)}")
-    out.append(
-        f"ours: {result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}, seed {result.request.seed}"
-    )
+    out.append(f"ours: {host_line(result)}, seed {result.request.seed}")
     return out + [f"{row.label}: {row.note}" for row in found.rows if row.note]
 
 
