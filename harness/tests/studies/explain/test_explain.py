@@ -191,11 +191,8 @@ def test_a_cell_has_its_own_settings_and_the_equal_ones(real: Catalog) -> None:
     cells = {variant.label: variant for variant in Explain(real, found).variants}
     assert cells["python-sync equal"].settings == {}
     assert cells["A python-sync own persistence"].settings == {"DB_PERSISTENT": "0", "DB_PREPARE": "0"}
-    assert cells["A python-sync own handlers, time zone"].settings == {
-        "WORKERS": "5",
-        "THREADS": "1",
-        "DB_TIME_ZONE": "request",
-    }
+    handlers = {"WORKERS": "5", "THREADS": "1", "DB_TIME_ZONE": "request"}
+    assert cells["A python-sync own handlers, time zone"].settings == handlers
     assert cells[SYNC].settings == found.variants[0].settings
     assert found.settings == {"DB_POOL_MAX": "20"}
     assert all(cell.variables == {"APP_MAXCONN": "25"} for cell in cells.values())
@@ -277,9 +274,7 @@ def test_a_condition_of_what_is_not_in_the_path_is_refused(
     real: Catalog, topology: str, condition: dict[str, str], passed: bool
 ) -> None:
     found = near_and_far(conditions=[condition, {}])
-    found = found.model_copy(
-        update={"conditions": found.conditions.model_copy(update={"topology": topology})}
-    )
+    found.conditions.topology = topology
     if passed:
         Explain(real, found)
         return
@@ -327,16 +322,11 @@ def test_more_factors_than_four_are_refused_with_the_nearest_design(real: Catalo
         Explain(real, found)
     assert offered(refused) == ["connections=DB_POOL_MAX+DB_PERSISTENT", "statements=DB_PREPARE+DB_RESET"]
     taken = own(("rust-async", many), ("node", {}), factors=parse_factors(offered(refused)))
-    assert [factor.name for factor in Explain(real, taken).legs[0].factors] == [
-        "connections",
-        "statements",
-        "WORKERS",
-    ]
+    names = [factor.name for factor in Explain(real, taken).legs[0].factors]
+    assert names == ["connections", "statements", "WORKERS"]
     together = {"connections": ["DB_POOL_MAX", "DB_PERSISTENT"]}
-    grouped = own(("rust-async", many), ("node", {}), groups=together)
-    assert len(Explain(real, grouped).legs[0].factors) == 5, (
-        "four are tried in every combination, one of them of two"
-    )
+    grouped = Explain(real, own(("rust-async", many), ("node", {}), groups=together))
+    assert len(grouped.legs[0].factors) == 5, "four are tried in every combination, one of them of two"
 
 
 @pytest.mark.parametrize(
@@ -375,7 +365,8 @@ def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.C
 
 
 def test_what_is_offered_to_both_sides_is_one_factor(real: Catalog) -> None:
-    assert offer(Explain(real, asked("python-async", "rust-async")).legs) == "--factor 'statements=DB_TIME_ZONE+DB_RESET+DB_PREPARE'"
+    legs = Explain(real, asked("python-async", "rust-async")).legs
+    assert offer(legs) == "--factor 'statements=DB_TIME_ZONE+DB_RESET+DB_PREPARE'"
 
 
 @pytest.mark.parametrize("wrong", [["a"], ["=DB_RESET"], ["a=DB_RESET+"], ["a=DB_RESET", "a=DB_PREPARE"]])
