@@ -165,19 +165,14 @@ def sentence(told: Explained) -> str:
         parts.append(f"{times(ratio)} from factors within noise ({names})")
     own = found.programs
     doubt = "" if own.decided else ", which is within noise"
-    parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}{_behind(own)}")
+    if own.behind:  # what kept a program from being faster, with equal settings
+        limits = " and ".join(dict.fromkeys(limited_by(limit) for limit in own.behind.values()))
+        doubt += f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
+    parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}")
     product = " ".join(parts)
     if noise(gap):
         return f"{told.b} against {told.a}: no gap to explain ({times(gap.ratio)}, within noise) = {product}"
     return f"{told.b} against {told.a}: {times(gap.ratio)} = {product}"
-
-
-def _behind(own: FactorShare) -> str:
-    """What kept a program from being faster, with equal settings."""
-    if not own.behind:
-        return ""
-    limits = " and ".join(dict.fromkeys(limited_by(limit) for limit in own.behind.values()))
-    return f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
 
 
 def headline(told: Explained) -> str:

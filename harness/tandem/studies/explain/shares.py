@@ -114,23 +114,17 @@ class _Table:
         """first, last: the steps at the beginning and at the end of the leg. bound: where another one than that of the
         steps is known."""
         ratio, interval = self.fit.ratio(steps, self.level)
+        distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
+        apart = self.fit.ratio(distance, self.level)[1] if self.fit.knows(distance) else None
         return FactorShare(
             ratio=ratio,
             interval=interval,
             first=self.fit.known(first),
             last=self.fit.known(last),
-            parted=self._apart(first, last),
+            parted=apart is not None and (apart[0] > 1 + ROUNDING or apart[1] < 1 - ROUNDING),
             bound=bound or self.bound(steps),
             **told,  # type: ignore[arg-type]
         )
-
-    def _apart(self, first: Steps, last: Steps) -> bool:
-        """Whether two steps differ by more than chance."""
-        distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
-        if not self.fit.knows(distance):
-            return False
-        _, interval = self.fit.ratio(distance, self.level)
-        return interval is not None and (interval[0] > 1 + ROUNDING or interval[1] < 1 - ROUNDING)
 
 
 class _Walk:

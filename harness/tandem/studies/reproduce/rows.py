@@ -158,6 +158,9 @@ class ExperimentRows:
         }
         least = min(ceilings.values(), default=None)
         window = own.spec(file_name(load.row.label), label, self.plan, least, changes)
+        known = self.catalog.implementation(variant.implementation)
+        usable = db_pool_usable(scenario, known, settings)
+        most = [handler_threads(known, settings), variant.variables.get("APP_MAXCONN")]
         self._check(own, window, scenario)
         told = {
             "implementation": variant.implementation,
@@ -183,7 +186,7 @@ class ExperimentRows:
             own=own,
             window=window,
             ceilings=ceilings,
-            usable=self._usable(variant, scenario, settings),
+            usable=None if usable is None else min([usable, *(int(one) for one in most if one is not None)]),
             on_ladder=self.experiment.ascending,
         )
 
@@ -219,12 +222,6 @@ class ExperimentRows:
             patience = patience_s(scenario.connections, min(ceilings.values(), default=None))
             changes |= {} if patience == scenario.timeout_s else {"timeout_s": patience}
         return scenario, settings, ceilings, changes
-
-    def _usable(self, variant: Variant, scenario: Scenario, settings: dict[str, str]) -> int | None:
-        known = self.catalog.implementation(variant.implementation)
-        usable = db_pool_usable(scenario, known, settings)
-        most = handler_threads(known, settings), variant.variables.get("APP_MAXCONN")
-        return None if usable is None else min([usable, *(int(one) for one in most if one is not None)])
 
     def _check(self, own: RowWindow, window: WindowSpec, scenario: Scenario) -> None:
         """Raises UsageError for a load that its generator cannot make."""
