@@ -160,7 +160,7 @@ class ExperimentRows:
         window = own.spec(file_name(load.row.label), label, self.plan, least, changes)
         known = self.catalog.implementation(variant.implementation)
         usable = db_pool_usable(scenario, known, settings)
-        most = [handler_threads(known, settings), variant.variables.get("APP_MAXCONN")]
+        most = handler_threads(known, settings), variant.variables.get("APP_MAXCONN")
         self._check(own, window, scenario)
         told = {
             "implementation": variant.implementation,
