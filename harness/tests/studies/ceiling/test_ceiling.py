@@ -17,9 +17,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict, Window
-from tandem.studies.ceiling.conclusions import AT_EQUAL_LOAD, Ceilings, share
-from tandem.studies.ceiling.report import report
-from tandem.studies.ceiling.study import Ceiling, equal_load_rps, supporting
+from tandem.studies.ceiling.study import AT_EQUAL_LOAD, Ceiling, Ceilings, equal_load_rps, share, supporting
 
 PROXY, NULL, DATABASE = "ceiling proxy", "ceiling null", "ceiling database"
 RATES = {PROXY: 20_000.0, NULL: 10_000.0, DATABASE: 1_000.0, "rust-async": 900.0, "python-sync": 600.0}
@@ -188,7 +186,7 @@ def test_the_report_is_the_golden_one(real: Catalog) -> None:
     found = concluded(real, {**OF, "rust-async": own, "node": rounds("node", 700.0, 650.0, None)})
     assert found.verdict is Verdict.INVALID
     found.conclusions.equal_load_rps = 300
-    is_golden(report(found), "ceiling")
+    is_golden(Ceiling.report(found), "ceiling")
 
 
 def test_a_figure_that_is_missing_makes_it_void(real: Catalog) -> None:
