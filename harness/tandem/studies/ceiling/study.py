@@ -144,7 +144,8 @@ class Ceiling(Study[Ceilings]):
         found = of_variants(trials, self.variants, NEEDED)
         ceilings = {one.variant.stand_in: one for one in found if one.variant.stand_in is not None}
         lowest = nearest(ceilings)
-        ceiling, estimates = ceilings[lowest] if lowest is not None else None, list[Estimate]()
+        ceiling = ceilings[lowest] if lowest is not None else None
+        estimates = list[Estimate]()
         for one in found:
             estimates += one.standard()
             if one.variant.stand_in is None:

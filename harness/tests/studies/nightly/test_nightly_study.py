@@ -31,7 +31,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
 from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord, WindowSpec
-from tandem.record.window import Verdict
+from tandem.record.window import Verdict, Window
 from tandem.studies.nightly.conclusions import beside, points_of
 from tandem.studies.nightly.confirm import FreshBlocks, confirmed, differs_as, event_answer
 from tandem.studies.nightly.report import answer_text, creep_text, event_text
@@ -55,25 +55,17 @@ def asked(**options: Any) -> Request:
 
 def made(spec: TrialSpec, today: float = 1.0, took_s: float = 30.0, good: bool = True) -> Trial:
     """A block: today's image costs `today` times what the frozen one costs."""
-    windows = []
-    for window in spec.windows:
-        found = {
-            label: good_window(
-                "open" if window.name == "duet" else "closed",
-                app_cpu_us_per_request=100.0 * (today if label == ONE else 1.0),
-                goodput_rps=1000.0,
-                verdict=Verdict.OK if good else Verdict.VOID,
-            )
-            for label in window.variants
-        }
-        windows.append(WindowRecord(spec=window, windows=found))
-    return Trial(
-        spec=spec,
-        started_at=NOW,
-        verdict=Verdict.OK if good else Verdict.VOID,
-        windows=windows,
-        phases=[Phase(name="all", duration_s=took_s)],
-    )
+    verdict, phases = Verdict.OK if good else Verdict.VOID, [Phase(name="all", duration_s=took_s)]
+
+    def seen(window: WindowSpec, label: str) -> Window:
+        cost = 100.0 * (today if label == ONE else 1.0)
+        return good_window(window.load, app_cpu_us_per_request=cost, goodput_rps=1000.0, verdict=verdict)
+
+    windows = [
+        WindowRecord(spec=window, windows={label: seen(window, label) for label in window.variants})
+        for window in spec.windows
+    ]
+    return Trial(spec=spec, started_at=NOW, verdict=verdict, windows=windows, phases=phases)
 
 
 def run(study: Nightly, took_s: float) -> list[Trial]:
@@ -177,10 +169,14 @@ def test_what_has_no_value_makes_the_night_not_ok(real: Catalog) -> None:
 # ---- the command ----
 
 
-def kept(folder: Path, real: Catalog, blocks: int, finished: bool, hour: int) -> None:
+def folder(hour: int) -> str:
+    return f"20260101T{hour:02}0000Z-nightly-node-nightly"
+
+
+def kept(results: Path, real: Catalog, blocks: int, finished: bool, hour: int) -> None:
     """A night's folder, as a command leaves it."""
     study = Nightly(real, asked(blocks=blocks))
-    place = folder / f"20260101T{hour:02}0000Z-nightly-node-nightly"
+    place = results / folder(hour)
     place.mkdir()
     write_model(place / BEGUN, Begun(request=study.request, started_at=NOW))
     if finished:
@@ -194,10 +190,10 @@ def kept(folder: Path, real: Catalog, blocks: int, finished: bool, hour: int) ->
 @pytest.mark.parametrize(
     ("others", "found"),
     [
-        ([], "20260101T010000Z-nightly-node-nightly"),
-        ([(2, True)], "20260101T010000Z-nightly-node-nightly"),
-        ([(2, False)], "20260101T010000Z-nightly-node-nightly"),
-        ([(1, True)], "20260101T020000Z-nightly-node-nightly"),
+        ([], folder(1)),
+        ([(2, True)], folder(1)),
+        ([(2, False)], folder(1)),
+        ([(1, True)], folder(2)),
         ([(1, False)], None),
     ],
 )
@@ -214,7 +210,7 @@ def test_a_kill_after_the_measurement_goes_on_with_what_it_measured(
     kept(tmp_path, real, blocks=1, finished=True, hour=1)
     for blocks, finished in others:
         kept(tmp_path, real, blocks, finished, hour=2)
-    broken = tmp_path / "20260101T030000Z-nightly-node-nightly" / BEGUN
+    broken = tmp_path / folder(3) / BEGUN
     broken.parent.mkdir()
     broken.write_text("{")
     done = _finished(asked(blocks=1))
