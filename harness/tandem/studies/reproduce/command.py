@@ -71,7 +71,7 @@ def reproduce_(
         cpus = places = app_cpus(machines)
         generators = generators_in(machines)
     seed, lab = seed_or_new(asked.seed), asked.lab or None
-    request = request_for(catalog, experiment, chosen, named, cpus, seed, lab, generators, scale, places)
+    request = request_for(catalog, experiment, named, cpus, seed, lab, generators, scale, places)
     asked.measure(Reproduce, request)
 
 
@@ -113,6 +113,6 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
 
 def estimate_s(catalog: Catalog, experiment: Experiment, plan: PlanName) -> float:
     """Seconds that a plan takes, without builds."""
-    here = HERE.cpus, HERE.topology().places
-    request = request_for(catalog, experiment.name, experiment, plan, here[0], 0, places=here[1])
+    places = HERE.topology().places
+    request = request_for(catalog, experiment.name, plan, HERE.cpus, 0, places=places)
     return blocks_s(Reproduce(catalog, request), RESULTS)

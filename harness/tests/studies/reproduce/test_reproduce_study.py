@@ -35,7 +35,7 @@ from tandem.studies.reproduce.study import Reproduce, request_for
 
 
 def asked(real: Catalog, name: str, plan: PlanName) -> Reproduce:
-    return Reproduce(real, request_for(real, name, pick(real.root, name), plan, 2, 7))
+    return Reproduce(real, request_for(real, name, plan, 2, 7))
 
 
 def test_smoke_of_all_is_cheap(
@@ -176,7 +176,7 @@ def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(study_, "pick", lambda root, name: waiting())
 
     def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
-        request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
+        request = request_for(real, "waiting", "smoke", 2, seed)
         return run(Reproduce, request, session(real, tmp_path, place), resume)
 
     return make
@@ -251,7 +251,7 @@ def test_an_interruption_keeps_the_trials_and_takes_all_down(made: Any, tmp_path
 def test_what_was_asked_for_is_not_made_of_another_definition(
     real: Catalog, made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = request_for(real, "waiting", waiting(), "smoke", 2, 7)
+    request = request_for(real, "waiting", "smoke", 2, 7)
     Reproduce(real, request)
     monkeypatch.setattr(study_, "pick", lambda root, name: waiting((20, 100)))
     with pytest.raises(UsageError, match="has changed since"):
