@@ -30,7 +30,7 @@ from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
 from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all, read_claims
+from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all, read_claims
 from tandem.studies.reproduce.study import Reproduce, request_for
 
 
@@ -42,9 +42,9 @@ def test_smoke_of_all_is_cheap(
     real: Catalog, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "RESULTS", tmp_path)  # this machine's own records would tell its overheads
-    estimates = {name: estimate_s(real, own, "smoke") for name, own in read_all(root).items()}
+    estimates = {name: estimate_s(real, name, "smoke") for name in read_all(root)}
     assert sum(estimates.values()) < 15 * 60, estimates
-    assert estimates["file-io"] < 150 < estimate_s(real, pick(root, "file-io"), "full")
+    assert estimates["file-io"] < 150 < estimate_s(real, "file-io", "full")
 
 
 def test_the_list_has_claims_in_a_group_of_their_own(root: Path) -> None:
