@@ -479,61 +479,45 @@ def limited(bottleneck: str, *labels: str) -> Answer:
     return answer
 
 
-@pytest.mark.parametrize(
-    ("bottleneck", "sign"), [("proxy", "at least"), ("generator", "at least"), ("database", None)]
-)
-def test_a_rate_that_the_laboratory_held_back_is_a_bound(
-    real: Catalog, bottleneck: str, sign: str | None
-) -> None:
-    conclusions = concluded(real, answer=limited(bottleneck, "python-sync equal")).conclusions
-    assert bounds(of(conclusions).factors, "A") == {sign}
-    assert of(conclusions).programs.bound == "at most"
-    assert {share.bound for share in of(conclusions, APP).factors} == {None}
-
-
 SYNC_EQUAL, ASYNC_EQUAL = "python-sync equal", "python-async equal"
+BOTH_EQUAL = [SYNC_EQUAL, ASYNC_EQUAL]
 
 
 @pytest.mark.parametrize(
-    ("bottleneck", "cells", "bound", "words"),
+    ("bottleneck", "cells", "factors", "programs", "legs", "words"),
     [
-        ("database", [SYNC_EQUAL], "at most", "(the database limited python-sync equal)"),
-        ("database", [ASYNC_EQUAL], "at least", "(the database limited python-async equal)"),
-        ("pooler", [SYNC_EQUAL, ASYNC_EQUAL], "unknown", "(PgBouncer's CPU limited both)"),
-        ("database+app-cpu", [SYNC_EQUAL, ASYNC_EQUAL], None, ""),
-        ("app-cpu", [SYNC_EQUAL, ASYNC_EQUAL], None, ""),
+        ("proxy", [SYNC_EQUAL], "at least", "at most", (None, None), ""),
+        ("generator", [SYNC_EQUAL], "at least", "at most", (None, None), ""),
+        ("database", [SYNC_EQUAL], None, "at most", ("at least", None), "(the database limited python-sync equal)"),
+        ("database", [ASYNC_EQUAL], None, "at least", (None, "at most"), "(the database limited python-async equal)"),
+        ("database", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "(the database limited both)"),
+        ("pooler", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "(PgBouncer's CPU limited both)"),
+        ("database+app-cpu", BOTH_EQUAL, None, None, (None, None), ""),
+        ("app-cpu", BOTH_EQUAL, None, None, (None, None), ""),
     ],
 )
-def test_what_stands_behind_the_programs_bounds_what_is_said_of_them(
-    real: Catalog, bottleneck: str, cells: list[str], bound: str | None, words: str
+def test_what_limited_the_equal_ends_bounds_what_is_said(
+    real: Catalog,
+    bottleneck: str,
+    cells: list[str],
+    factors: str | None,
+    programs: str | None,
+    legs: tuple[str | None, str | None],
+    words: str,
 ) -> None:
+    """Rates that the laboratory held back are bounds; what stands behind the programs bounds them and all settings of a side."""
     found = concluded(real, answer=limited(bottleneck, *cells))
-    assert of(found.conclusions).programs.bound == bound
-    assert bounds(of(found.conclusions).factors, "A") == bounds(of(found.conclusions).factors, "B") == {None}
-    told = sentence(found.conclusions)
-    assert told.endswith(words)
-    assert ("limited" in told) == bool(words)
+    one, said = of(found.conclusions), sentence(found.conclusions)
+    assert (bounds(one.factors, "A"), bounds(one.factors, "B")) == ({factors}, {None})
+    assert one.programs.bound == programs
+    assert (one.legs[0].bound, one.legs[-1].bound) == legs
+    assert bounds(one.groups, "A") == {legs[0] or factors}
+    assert {share.bound for share in of(found.conclusions, APP).factors} == {None}
+    assert said.endswith(words)
+    assert ("limited" in said) == bool(words)
+    assert f"{'≥ ' if legs[0] else ''}× " in said.split(" = ")[1]
     shown = " ".join(text(report(result_of(asked(), found))).split())
-    assert ("database or PgBouncer limited one" in shown) == bool(words)
-
-
-@pytest.mark.parametrize(
-    ("cells", "first", "last"),
-    [
-        ([SYNC_EQUAL], "at least", None),
-        ([ASYNC_EQUAL], None, "at most"),
-        ([SYNC_EQUAL, ASYNC_EQUAL], "at least", "at most"),
-        ([], None, None),
-    ],
-)
-def test_all_settings_of_a_side_are_a_bound_where_what_stands_behind_limited_their_equal_end(
-    real: Catalog, cells: list[str], first: str | None, last: str | None
-) -> None:
-    told = concluded(real, answer=limited("database", *cells)).conclusions
-    legs = of(told).legs
-    assert (legs[0].bound, legs[-1].bound) == (first, last)
-    assert bounds(of(told).groups, "A") == {first}
-    assert f"{'≥ ' if first else ''}× " in sentence(told).split(" = ")[1]
+    assert ("database or PgBouncer limited one" in shown) == (programs is not None)
 
 
 def test_a_rate_near_a_ceiling_is_a_bound_as_well(real: Catalog) -> None:
