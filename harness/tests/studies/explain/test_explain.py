@@ -484,14 +484,14 @@ BOTH_EQUAL = [SYNC_EQUAL, ASYNC_EQUAL]
 
 
 @pytest.mark.parametrize(
-    ("bottleneck", "cells", "factors", "programs", "legs", "words"),
+    ("bottleneck", "cells", "factors", "programs", "legs", "behind"),
     [
         ("proxy", [SYNC_EQUAL], "at least", "at most", (None, None), ""),
         ("generator", [SYNC_EQUAL], "at least", "at most", (None, None), ""),
-        ("database", [SYNC_EQUAL], None, "at most", ("at least", None), "(the database limited python-sync equal)"),
-        ("database", [ASYNC_EQUAL], None, "at least", (None, "at most"), "(the database limited python-async equal)"),
-        ("database", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "(the database limited both)"),
-        ("pooler", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "(PgBouncer's CPU limited both)"),
+        ("database", [SYNC_EQUAL], None, "at most", ("at least", None), "the database"),
+        ("database", [ASYNC_EQUAL], None, "at least", (None, "at most"), "the database"),
+        ("database", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "the database"),
+        ("pooler", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "PgBouncer's CPU"),
         ("database+app-cpu", BOTH_EQUAL, None, None, (None, None), ""),
         ("app-cpu", BOTH_EQUAL, None, None, (None, None), ""),
     ],
@@ -503,7 +503,7 @@ def test_what_limited_the_equal_ends_bounds_what_is_said(
     factors: str | None,
     programs: str | None,
     legs: tuple[str | None, str | None],
-    words: str,
+    behind: str,
 ) -> None:
     """Rates that the laboratory held back are bounds; what stands behind the programs bounds them and all settings of a side."""
     found = concluded(real, answer=limited(bottleneck, *cells))
@@ -513,8 +513,9 @@ def test_what_limited_the_equal_ends_bounds_what_is_said(
     assert (one.legs[0].bound, one.legs[-1].bound) == legs
     assert bounds(one.groups, "A") == {legs[0] or factors}
     assert {share.bound for share in of(found.conclusions, APP).factors} == {None}
-    assert said.endswith(words)
-    assert ("limited" in said) == bool(words)
+    ends = cells[0] if len(cells) == 1 else "both"
+    assert said.endswith(f" ({behind} limited {ends})" if behind else "")
+    assert ("limited" in said) == bool(behind)
     assert f"{'≥ ' if legs[0] else ''}× " in said.split(" = ")[1]
     shown = " ".join(text(report(result_of(asked(), found))).split())
     assert ("database or PgBouncer limited one" in shown) == (programs is not None)
