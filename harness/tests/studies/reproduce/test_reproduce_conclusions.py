@@ -41,6 +41,7 @@ from tandem.studies.reproduce.experiment import ExperimentPlan, ExperimentRow
 from tandem.studies.reproduce.report import judged, judgement, report
 from tandem.studies.reproduce.rows import PlannedRow
 from tandem.studies.reproduce.trials import (
+    RowTrial,
     connected,
     connection_figures,
     idle_figures,
@@ -218,34 +219,36 @@ def test_rows_have_means_and_claims_are_judged_over_blocks() -> None:
     assert again.model_dump_json() == found.model_dump_json()
 
 
+VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
+
+
+def but(row: str, verdicts: dict[int, Verdict]) -> list[RowTrial]:
+    """All trials, those of some blocks of a row with another verdict."""
+    return [
+        replace(one, verdict=verdicts[one.block], reason="odd") if one.row == row and one.block in verdicts else one
+        for one in trials(RATES)
+    ]
+
+
 def test_a_trial_that_is_not_ok_counts_for_nothing() -> None:
-    bad = made(FAST, 1, 9.0, verdict=Verdict.VOID, reason="steal", figures={})
-    found = reproduction([bad, *(s for s in trials(RATES) if (s.row, s.block) != (FAST, 1))])
+    found = reproduction(but(FAST, {1: VOID}))
     assert found.verdict is Verdict.OK
     assert estimates_of(found.conclusions, FAST)["goodput_rps"].n == 4
     assert found.conclusions.contrasts[0].n == 4
-    assert found.reasons == [f"{FAST}, round 1: void: steal"]
+    assert found.reasons == [f"{FAST}, round 1: void: odd"]
 
 
-@pytest.mark.parametrize("bad", [Verdict.INVALID, Verdict.FAILED])
+@pytest.mark.parametrize("bad", [INVALID, FAILED])
 def test_a_row_with_an_invalid_trial_tells_no_figure_and_decides_no_claim(bad: Verdict) -> None:
     """Its good trials would be a selection."""
-    found = reproduction(
-        [
-            replace(one, verdict=bad, reason="wrong") if (one.row, one.block) == (FAST, 1) else one
-            for one in trials(RATES)
-        ]
-    ).conclusions
+    found = reproduction(but(FAST, {1: bad})).conclusions
     assert estimates_of(found, SLOW)["goodput_rps"].mean
     [rate] = estimates_of(found, FAST).values()
-    assert (rate.mean, rate.n, rate.verdict, rate.reasons) == (None, 0, bad, ["wrong"])
+    assert (rate.mean, rate.n, rate.verdict, rate.reasons) == (None, 0, bad, ["odd"])
     assert (found.rows[1].good, found.rows[1].made) == (4, 5)
     touched = [claim for claim in found.contrasts if FAST in (claim.of, claim.to)]
     assert touched
     assert {(claim.ratio, claim.word) for claim in touched} == {(None, "not decided")}
-
-
-VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
 
 
 @pytest.mark.parametrize(
@@ -259,18 +262,13 @@ VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
     ],
 )
 def test_the_verdict_of_the_whole(changes: dict[int, Verdict], verdict: Verdict) -> None:
-    found = [
-        replace(s, verdict=changes[s.block]) if s.row == SLOW and s.block in changes else s
-        for s in trials(RATES)
-    ]
-    assert reproduction(found).verdict is verdict
+    assert reproduction(but(SLOW, changes)).verdict is verdict
 
 
 def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
     """Its good trials of the first time count as well, but a ratio pairs rows of one time."""
-    void = made(SLOW, 1, 100.0, verdict=Verdict.VOID, reason="steal", figures={})
     again = [made(row, 1, rate, attempt=2) for row, rate in RATES.items()]
-    found = reproduction([void, *(one for one in trials(RATES) if (one.row, one.block) != (SLOW, 1)), *again])
+    found = reproduction([*but(SLOW, {1: VOID}), *again])
     assert [estimates_of(found.conclusions, row)["goodput_rps"].n for row in (SLOW, FAST)] == [5, 6]
     assert found.conclusions.contrasts[0].n == 5
     assert found.verdict is Verdict.OK
