@@ -124,8 +124,8 @@ class Ceiling(Study[Ceilings]):
 
     def _decided(self) -> Blocks:
         rate: int | None = None
-        for number, order in enumerate(self._orders(), start=1):
-            trials = yield [self._trial(label, number, rate, opened=rate is not None) for label in order]
+        for block, order in enumerate(self._orders(), start=1):
+            trials = yield [self._trial(label, block, rate, opened=rate is not None) for label in order]
             rate = rate or equal_load_rps(trials, [one.label for one in self.request.variants])
 
     def _trial(self, label: str, block: int, rate: int | None, opened: bool) -> TrialSpec:

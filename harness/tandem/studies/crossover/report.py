@@ -114,7 +114,9 @@ def model_rows(found: Crossed) -> list[dict[str, Any]]:
     names = (found.first, found.second)
     for cell in found.contrasts:
         rates = {name: found.estimate_of(GOODPUT, found.position(name, cell)) for name in names}
-        models = {name: one.predicted.throughput_rps for name in names if (one := found.prediction(name, cell))}
+        models = {
+            name: one.predicted.throughput_rps for name in names if (one := found.prediction(name, cell))
+        }
         means = {name: rate.mean for name, rate in rates.items() if rate and rate.mean}
         ahead, known = max(means, key=means.__getitem__, default=""), [*means.values(), *models.values()]
         for name, hue in zip(names, HUES, strict=True):
@@ -184,7 +186,10 @@ def cells_table(result: Result[Crossed]) -> Table:
         Column("wins", found.winner, text=True),
         *(Column(f"model, {which}", partial(model, name)) for which, name in both.items()),
         Column("model's ratio", lambda cell: number(found.predicted_ratio(cell), 2)),
-        *(Column(f"limits, {which}", told(partial(limit, found), name), text=True) for which, name in both.items()),
+        *(
+            Column(f"limits, {which}", told(partial(limit, found), name), text=True)
+            for which, name in both.items()
+        ),
     )
 
 

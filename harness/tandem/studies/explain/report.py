@@ -191,9 +191,7 @@ def factor_table(told: Explained, found: Explanation, title: str = "goodput") ->
         for share in (*groups, *factors):
             name = "" if leg.side is None else f"all of {share.name}" if share.members else share.name
             ratio, last = times(share.ratio, share.bound), times(share.last) + (" *" if share.parted else "")
-            rows.append(
-                (leg.name, name, share.change, ratio, span(share.interval), times(share.first), last)
-            )
+            rows.append((leg.name, name, share.change, ratio, span(share.interval), times(share.first), last))
         if len(groups) + len(factors) > 1:
             left = f"{leg.left_out} of {leg.orders + leg.left_out} orders left out" if leg.left_out else ""
             ratio = times(leg.ratio, leg.bound)

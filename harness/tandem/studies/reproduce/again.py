@@ -26,7 +26,5 @@ def of_today(catalog: Catalog, request: Request) -> Request:
     """The request as the experiment's file makes it now. Raises UsageError for what is no longer there."""
     asked, under = ReproduceOptions.read(request), request.conditions
     where = under.lab, under.generators, asked.scale, asked.places
-    whole = request_for(
-        catalog, asked.experiment, plan_named(request.plan), asked.cpus, request.seed, *where
-    )
+    whole = request_for(catalog, asked.experiment, plan_named(request.plan), asked.cpus, request.seed, *where)
     return part_of(catalog, whole, asked.only) if asked.only else whole

@@ -196,7 +196,9 @@ def row_found(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> tuple[R
     good, bad = good_trials(trials), [one for one in trials if one.verdict is not Verdict.OK]
     reasons = list(dict.fromkeys(one.reason for one in bad if one.reason))
     values, published = _values([one.figures for one in good]), row.row.published
-    measured = {name: statistics.fmean(known) for name, known in _values([one.ceilings for one in good]).items()}
+    measured = {
+        name: statistics.fmean(known) for name, known in _values([one.ceilings for one in good]).items()
+    }
     tags = [one.bottleneck for one in good if one.bottleneck]
     variant, coordinates = row.described.position
     estimates = [

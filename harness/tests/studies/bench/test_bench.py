@@ -247,7 +247,11 @@ def variant(study: Questions, label: str) -> Variant:
 def test_each_implementation_under_each_condition(real: Catalog) -> None:
     study = Questions(real, QUESTIONED)
     assert len(study.variants) == 2 * len(CONDITIONS) == 12
-    of: dict[str, Any] = {"base": "rust-async", "implementation": "rust-async", "coordinates": {"question": "cost"}}
+    of: dict[str, Any] = {
+        "base": "rust-async",
+        "implementation": "rust-async",
+        "coordinates": {"question": "cost"},
+    }
     assert variant(study, "rust-async @ as asked") == Variant(label="rust-async @ as asked", **of)
     bound = variant(study, "rust-async @ direct, pool 4")
     assert (bound.topology, bound.settings, bound.db_rtt_ms) == ("direct", {"DB_POOL_MAX": "4"}, None)

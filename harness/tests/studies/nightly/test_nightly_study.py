@@ -421,7 +421,9 @@ def test_an_event_moved_what_is_now_farther_than_nights_are(ratio: float | None,
 def night(number: int, *names: str, kernel: str = "6.1") -> Night:
     programs = {name: Program(tag=name) for name in names}
     at = {"id": f"{number}-all", "started_at": NOW + timedelta(days=number)}
-    return Night.model_validate({**at, "machine": "m", "cpu_model": "c", "kernel": kernel, "programs": programs})
+    return Night.model_validate(
+        {**at, "machine": "m", "cpu_model": "c", "kernel": kernel, "programs": programs}
+    )
 
 
 def test_the_report_names_what_is_new_this_night() -> None:

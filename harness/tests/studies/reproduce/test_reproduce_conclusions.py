@@ -225,7 +225,9 @@ VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
 def but(row: str, verdicts: dict[int, Verdict]) -> list[RowTrial]:
     """All trials, those of some blocks of a row with another verdict."""
     return [
-        replace(one, verdict=verdicts[one.block], reason="odd") if one.row == row and one.block in verdicts else one
+        replace(one, verdict=verdicts[one.block], reason="odd")
+        if one.row == row and one.block in verdicts
+        else one
         for one in trials(RATES)
     ]
 
