@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.labs import Lab
-from tandem.catalog.placement import SIZES, EnvFile, evaluate, read_env_file
+from tandem.catalog.placement import SIZES, EnvFile, cpus_in, evaluate, read_env_file
 from tandem.catalog.scenario import Entry, Mix, Scenario
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
@@ -318,6 +318,11 @@ class Catalog:
     def default_placement(self, places: int) -> EnvFile:
         """The largest placement of this repository that fits a host with so many places (Topology.places)."""
         return self.placements[next((name for name, least in SIZES.items() if places >= least), "shared")]
+
+    def app_cpus(self, placement: str) -> int | None:
+        """How many CPUs a placement gives the application; None: all. Raises UsageError for one that does not exist."""
+        known = self.pick("placement", placement, self.placements)
+        return cpus_in(known.variables.get("APP_CPUSET", ""))
 
     def effective_settings(
         self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]

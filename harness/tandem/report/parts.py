@@ -1,11 +1,12 @@
 """Tables, lines and sentences that the reports of all studies share. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
 
 from tandem.analysis.ceilings import holding, passed
+from tandem.analysis.stack import OFF
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.window import Verdict
@@ -131,6 +132,15 @@ def findings(result: Result[Any]) -> list[Text]:
 def spent(result: Result[Any]) -> Text:
     """The time of each phase."""
     return Text(time_spent(result.phases_s), style="dim")
+
+
+def far_off(predictions: Iterable[tuple[str, float | None, Sequence[str]]]) -> list[Text]:
+    """The predictions of a closed network that are more than 10 % off. predictions: of what, by how much, what may explain it."""
+    return [
+        Text(f"the model is {off:+.0%} off for {name}: {'; '.join(likely)}", style="yellow")
+        for name, off, likely in predictions
+        if off is not None and abs(off) > OFF
+    ]
 
 
 def ending(result: Result[Any]) -> list[Text]:

@@ -16,7 +16,7 @@ from tandem.facts.metric import GOODPUT, metric, told_coordinates
 from tandem.record.conclusion import Contrast, Estimate, Position
 from tandem.record.result import Conclusions
 from tandem.report.markdown import tables_in
-from tandem.wording import number, with_interval
+from tandem.wording import limited_by, number, with_interval
 
 
 def fitted(shown: RenderableType, console: Console) -> RenderableType:
@@ -77,6 +77,12 @@ def figure_with_range(found: Conclusions, key: str, position: Position) -> str:
         return number(None)
     told, (low, high) = number(one.mean, 1), one.range or (None, None)
     return told if low is None or high is None or low == high else f"{told} ({low:,.1f}–{high:,.1f})"
+
+
+def limit(found: Conclusions, position: Position) -> str:
+    """What limited the goodput of a variant; a dash where that is not known."""
+    one = found.estimate_of(GOODPUT, position)
+    return limited_by(one.limit if one is not None else None)
 
 
 def ratio(one: Contrast | None) -> str:

@@ -41,10 +41,7 @@ PROGRAM = math.log(0.8)
 def cells(legs: list[Leg]) -> dict[str, tuple[bool, frozenset[str]]]:
     """Label -> whether its leg begins as it is, and the factors that are as their side has them."""
     return {
-        side.label(state): (
-            side.own_first,
-            frozenset(f.name for bit, f in enumerate(side.factors) if side.own(state) >> bit & 1),
-        )
+        side.label(state): (side.own_first, frozenset(factor.name for factor in side.owned(state)))
         for side in legs
         for state in side.orders().states
     }

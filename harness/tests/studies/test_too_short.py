@@ -18,7 +18,6 @@ from tandem.studies.compare.study import Compare
 from tandem.studies.crossover.study import Crossover, CrossoverOptions
 from tandem.studies.explain.design import ExplainOptions
 from tandem.studies.explain.study import Explain
-from tandem.studies.reproduce.experiment import pick
 from tandem.studies.reproduce.study import Reproduce, request_for
 from tandem.studies.sweep.study import Sweep, SweepOptions
 
@@ -71,19 +70,19 @@ def test_blocks_that_cannot_show_a_difference(real: Catalog) -> None:
     )
 
 
-def test_starts_that_cannot_decide(real: Catalog, root: Path) -> None:
+def test_starts_that_cannot_decide(real: Catalog) -> None:
     assert told(Crossover(real, crossover(2))) == [
         "2 rounds cannot say who wins in any cell: that takes 3 (--rounds 3), 1.5 times as long"
     ]
     assert told(Explain(real, explain(2))) == [
         "2 blocks cannot decide any factor: that takes 3 (--blocks 3), 1.5 times as long"
     ]
-    short = request_for(real, "hyper-delay", pick(root, "hyper-delay"), "smoke", 2, 1)
+    short = request_for(real, "hyper-delay", "smoke", 2, 1)
     assert told(Reproduce(real, short)) == [
         "2 fresh starts cannot decide a claim: that takes 3 (--plan core), 1.5 times as long"
     ]
-    enough = request_for(real, "hyper-delay", pick(root, "hyper-delay"), "core", 2, 1)
-    files = request_for(real, "file-io", pick(root, "file-io"), "smoke", 2, 1)
+    enough = request_for(real, "hyper-delay", "core", 2, 1)
+    files = request_for(real, "file-io", "smoke", 2, 1)
     studies: list[Study[Any]] = [
         Crossover(real, crossover(3)),
         Explain(real, explain(3)),

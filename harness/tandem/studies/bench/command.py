@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
@@ -33,13 +34,9 @@ def bench(
     catalog, statements = Catalog(cli.ROOT), read_statements(cli.ROOT)
     request = asked.request(kind.name, catalog, asked.variants(variants))
     names = list(dict.fromkeys(variant.implementation for variant in request.variants))
-    asked.measure(
-        *(kind, request),
-        closing=lambda result, trials: (
-            []
-            if asked.image
-            else known_lines(
-                names, asked.scenario, kept_sessions(cli.RESULTS), catalog, statements.implementations
-            )
-        ),
-    )
+
+    def known(*_: Any) -> list[RenderableType]:
+        sessions = kept_sessions(cli.RESULTS)
+        return known_lines(names, asked.scenario, sessions, catalog, statements.implementations)
+
+    asked.measure(kind, request, closing=None if asked.image else known)

@@ -9,7 +9,7 @@ from tandem.catalog.placement import evaluate
 from tandem.engine.context import InContext, contexts
 from tandem.engine.findings import worst
 from tandem.engine.grid import placed
-from tandem.facts.estimate import OfVariant, against_first, of_variants
+from tandem.facts.estimate import OfVariant, ReadFact, against_first, of_variants
 from tandem.facts.fact import Fact
 from tandem.facts.metric import LATENCY_BOUND, MEMORY_PER_CONNECTION, MEMORY_REST
 from tandem.record.conclusion import Coordinates
@@ -95,10 +95,6 @@ class Benched(InContext):
     """Estimates, ratios to the first variant under the same condition, and what explains them."""
 
 
-def offered(fact: Fact) -> float | None:
-    return fact.window.offered_rps if fact.role == "open" else None
-
-
 def memory_rest(fact: Fact) -> float | None:
     """MiB after the first answer, before any load."""
     rest = fact.start.memory_rest_bytes
@@ -119,25 +115,14 @@ def waiting_share(fact: Fact) -> float | None:
     return far[0] if far and far[0] > 0 and fact.coordinates.get("question") == "waiting-bound" else None
 
 
-def waiting_percent(fact: Fact) -> float | None:
-    share = waiting_share(fact)
-    return None if share is None else share * 100
-
-
-def waiting_rps(fact: Fact) -> float | None:
-    """The rate at which that share is 1."""
-    share = waiting_share(fact)
-    return None if share is None else fact.window.goodput_rps / share
-
-
-FURTHER = {
-    "offered_rps": offered,
+FURTHER: dict[str, ReadFact] = {
+    "offered_rps": lambda fact: fact.window.offered_rps if fact.role == "open" else None,
     MEMORY_REST: memory_rest,
     MEMORY_PER_CONNECTION: memory_per_connection,
-    LATENCY_BOUND: waiting_percent,
-    "latency_bound_rps": waiting_rps,
+    LATENCY_BOUND: lambda fact: (share := waiting_share(fact)) and share * 100,
+    "latency_bound_rps": lambda fact: (share := waiting_share(fact)) and fact.window.goodput_rps / share,
 }
-"""Metrics that a bench has beyond those of every study."""
+"""Metrics that a bench has beyond those of every study. The last: the rate at which the share of what waiting allows is 1."""
 
 
 def conclude(

@@ -40,10 +40,6 @@ RATE_NOTE = (
 FEW = f"fewer than {BLOCKS_LEAST} blocks can show that two variants are equivalent, but not that they differ"
 
 
-def _places(result: Result[Benched]) -> list[Position]:
-    return [variant.position for variant in result.request.variants]
-
-
 def _verdict(found: Benched, position: Position) -> Text:
     """With `void` beside `invalid` where the host disturbed a start as well."""
     one = found.estimate_of(GOODPUT, position)
@@ -73,7 +69,7 @@ def memory(found: Benched, position: Position, between: str = " / ") -> str:
 
 def cost(result: Result[Benched]) -> Table:
     """What a request costs: the cheapest first."""
-    found, positions = result.conclusions, _places(result)
+    found, positions = result.conclusions, [variant.position for variant in result.request.variants]
     first = positions[0]
     by = f"ratio to {first.variant}"
     return table(
@@ -95,7 +91,7 @@ def cost(result: Result[Benched]) -> Table:
 
 def rates(result: Result[Benched]) -> Table:
     """Rates, what they are limited by, and response times. Those that are not the implementation's have no rank."""
-    found, positions = result.conclusions, _places(result)
+    found, positions = result.conclusions, [variant.position for variant in result.request.variants]
     first = positions[0]
 
     def word(position: Position) -> str:
@@ -146,18 +142,10 @@ def words(result: Result[Benched], variant_label: str, position: Position) -> li
 def decided(found: Benched) -> list[Text]:
     """What the blocks can tell apart."""
     ratios = [one for one in found.contrasts if one.metric == TOTAL]
-    if not ratios:
-        return []
-    n = ratios[0].n
+    n = ratios[0].n if ratios else BLOCKS_LEAST
     lines = [FEW] if n < BLOCKS_LEAST else []
-    known = [
-        detectable
-        for one in ratios
-        if one.sd_ln is not None
-        and one.n >= BLOCKS_LEAST
-        and (detectable := detectable_ratio(one.sd_ln, one.n)) is not None
-    ]
-    if known:
+    scatter = [(one.sd_ln, one.n) for one in ratios if one.sd_ln is not None and one.n >= BLOCKS_LEAST]
+    if known := list(filter(None, (detectable_ratio(*one) for one in scatter))):
         percent = (max(known) - 1) * 100
         lines.append(f"{n} blocks can detect a cost difference of {percent:.1f} % (t test, 80 % power)")
     return [Text("; ".join(lines), style="dim")] if lines else []
@@ -239,10 +227,9 @@ def questions_table(result: Result[Benched]) -> Table:
         known = [found.mean_of(MEMORY_PER_CONNECTION, under(one, name)) for one in WAITING]
         return number(max((mean for mean in known if mean is not None), default=None))
 
-    ordered = by_cost(found, [under(COST, name) for name in names])
     return table(
         f"three questions: {conditions_line(result.request)}",
-        [position.variant for position in ordered],
+        [position.variant for position in by_cost(found, [under(COST, name) for name in names])],
         Column("implementation", str, text=True),
         Column("1: all roles\ncore-s/million", lambda name: figure(found, TOTAL, under(COST, name))),
         ratio(TOTAL, COST),

@@ -1,7 +1,15 @@
-"""The study behind `ceiling`: stand-ins and variants, interleaved in randomised complete blocks."""
+"""The study behind `ceiling`: stand-ins and variants, interleaved in randomised complete blocks; how near each variant comes to what
+the parts around it could do at most; and the tables of that."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 
+from rich.console import Group
+from rich.text import Text
+
+from tandem.analysis.ceilings import in_same_blocks
+from tandem.analysis.cost import APP, at
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.arriving import mixed
@@ -10,14 +18,40 @@ from tandem.engine.findings import first_rate, together
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import Study
 from tandem.errors import UsageError
-from tandem.facts.estimate import goodput, of_variants
+from tandem.facts.estimate import OfVariant, ReadFact, by_block, goodput, of_variants
 from tandem.facts.fact import at_full_load, by_label, facts
-from tandem.facts.metric import CEILING_SHARE
+from tandem.facts.metric import CEILING_SHARE, GOODPUT
+from tandem.record.conclusion import Estimate
 from tandem.record.request import Request, StandIn, Variant
-from tandem.record.result import Baselines, Concluded
+from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.trial import Trial, TrialSpec
-from tandem.studies.ceiling import report as tables
-from tandem.studies.ceiling.conclusions import EQUAL_LOAD, NEEDED, Ceilings, estimates, nearest
+from tandem.report.parts import ending
+from tandem.report.table import Column, figure, limit, table
+from tandem.wording import counted, number
+
+NEEDED = 2
+"""Good rounds, else there is no figure."""
+EQUAL_LOAD = 0.5
+"""The equal offered load is this share of the slowest variant's goodput."""
+AT_EQUAL_LOAD = at(APP, EQUAL_LOAD)
+COST: dict[str, ReadFact] = {
+    AT_EQUAL_LOAD: lambda fact: fact.window.app_cpu_us_per_request if fact.role == "open" else None
+}
+MEANINGS: dict[StandIn, str] = {
+    "proxy": "generator to HAProxy, which answers itself",
+    "null": "generator through HAProxy to the null application",
+    "database": "pgbench with the scenario's statements through PgBouncer, on the application's CPUs",
+}
+NOTE = "mean ± half-width of the 95 % interval over the rounds; a dash below two good rounds"
+
+
+class Ceilings(Conclusions):
+    """Estimates of stand-ins and variants, of these also the cost at the equal load and the share of the nearest ceiling."""
+
+    rounds: int
+    equal_load_rps: int | None
+    nearest: StandIn | None
+    """The lowest ceiling."""
 
 
 def supporting(catalog: Catalog, scenario: str, asked: list[str] | None) -> list[str]:
@@ -38,10 +72,20 @@ def equal_load_rps(trials: Sequence[Trial], labels: Sequence[str]) -> int | None
     return int(slowest * EQUAL_LOAD) or None
 
 
-def _headline(found: Ceilings) -> str:
-    """How near each variant comes to its ceiling."""
-    shares = [(one.variant, one.mean) for one in found.estimates if one.metric == CEILING_SHARE]
-    return ", ".join(f"{name} {share:.0f}% of {found.nearest}" for name, share in shares if share is not None)
+def nearest(ceilings: Mapping[StandIn, OfVariant]) -> StandIn | None:
+    """The stand-in that reaches least."""
+    rates = {kind: by_block(one.full, goodput).values() for kind, one in ceilings.items() if one.ok}
+    means = {kind: fmean(own) for kind, own in rates.items() if own}
+    return min(means, key=lambda kind: means[kind], default=None)
+
+
+def share(own: OfVariant, ceiling: OfVariant | None) -> list[Estimate]:
+    """Its goodput by that of the ceiling, in percent, mean over the blocks; nothing below two blocks."""
+    if ceiling is None or not own.ok:
+        return []
+    rates, most = (by_block(one.full_of_all_attempts, goodput) for one in (own, ceiling))
+    shares = [100 * one for one in in_same_blocks(rates, most)]
+    return [own.estimate(CEILING_SHARE, shares)] if len(shares) >= NEEDED else []
 
 
 class Ceiling(Study[Ceilings]):
@@ -50,7 +94,6 @@ class Ceiling(Study[Ceilings]):
 
     name = "ceiling"
     kind = Ceilings
-    report = staticmethod(tables.report)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -65,10 +108,6 @@ class Ceiling(Study[Ceilings]):
     @property
     def variants(self) -> list[Variant]:
         return [*map(stand_ins.variant, self.stand_ins.values()), *self.request.variants]
-
-    @property
-    def _labels(self) -> list[str]:
-        return [variant.label for variant in self.request.variants]
 
     def _orders(self) -> list[list[str]]:
         labels = [variant.label for variant in self.variants]
@@ -85,9 +124,9 @@ class Ceiling(Study[Ceilings]):
 
     def _decided(self) -> Blocks:
         rate: int | None = None
-        for number, order in enumerate(self._orders(), start=1):
-            trials = yield [self._trial(label, number, rate, opened=rate is not None) for label in order]
-            rate = rate or equal_load_rps(trials, self._labels)
+        for block, order in enumerate(self._orders(), start=1):
+            trials = yield [self._trial(label, block, rate, opened=rate is not None) for label in order]
+            rate = rate or equal_load_rps(trials, [one.label for one in self.request.variants])
 
     def _trial(self, label: str, block: int, rate: int | None, opened: bool) -> TrialSpec:
         """rate: of the open window; None, in the outline: half of the variant's own goodput stands for it."""
@@ -104,12 +143,49 @@ class Ceiling(Study[Ceilings]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Ceilings]:
         found = of_variants(trials, self.variants, NEEDED)
         ceilings = {one.variant.stand_in: one for one in found if one.variant.stand_in is not None}
-        variants = [one for one in found if one.variant.stand_in is None]
         lowest = nearest(ceilings)
+        ceiling = ceilings[lowest] if lowest is not None else None
+        estimates = list[Estimate]()
+        for one in found:
+            estimates += one.standard()
+            if one.variant.stand_in is None:
+                costs = [each for each in one.estimates(COST) if each.n >= NEEDED]
+                estimates += [*costs, *share(one, ceiling)]
         reached = Ceilings(
-            estimates=estimates(ceilings, variants, lowest),
+            estimates=estimates,
             rounds=self.timing.trials,
             equal_load_rps=first_rate(trials),
             nearest=lowest,
         )
-        return together(trials, all(one.ok for one in found), reached, _headline(reached))
+        shares = [one for one in estimates if one.metric == CEILING_SHARE]
+        headline = ", ".join(f"{one.variant} {one.mean:.0f}% of {lowest}" for one in shares)
+        return together(trials, all(one.ok for one in found), reached, headline)
+
+    @classmethod
+    def report(cls, result: Result[Ceilings]) -> Group:
+        """The tables, then why rounds do not count and their warnings."""
+        found = result.conclusions
+        places = {kind: stand_ins.variant(kind).position for kind in MEANINGS}
+        variants = [variant.position for variant in result.request.variants]
+        variants.sort(key=lambda position: found.mean_of(AT_EQUAL_LOAD, position) or math.inf)
+        return Group(
+            table(
+                f"ceilings for {result.request.scenario}, {counted(found.rounds, 'rounds')}",
+                [kind for kind, position in places.items() if found.estimate_of(GOODPUT, position)],
+                Column("ceiling", str, text=True),
+                Column("what", lambda kind: MEANINGS[kind], text=True),
+                Column("1/s", lambda kind: figure(found, GOODPUT, places[kind])),
+            ),
+            table(
+                f"variants; CPU per request at {number(found.equal_load_rps)}/s for all",
+                variants,
+                Column("variant", lambda position: position.variant, text=True),
+                Column("goodput, 1/s", lambda position: figure(found, GOODPUT, position)),
+                Column("nearest ceiling", lambda _: found.nearest or "–", text=True),
+                Column("share of it, %", lambda position: figure(found, CEILING_SHARE, position)),
+                Column("app CPU, µs/request", lambda position: figure(found, AT_EQUAL_LOAD, position)),
+                Column("limited by", lambda position: limit(found, position), text=True),
+            ),
+            Text(NOTE, style="dim"),
+            *ending(result),
+        )

@@ -37,11 +37,7 @@ class Criterion:
 
 
 def _response(percentile: str) -> Callable[[Window], float | None]:
-    def read(window: Window) -> float | None:
-        times = window.response_time_ms
-        return None if times is None else getattr(times, percentile)
-
-    return read
+    return lambda window: getattr(window.response_time_ms, percentile, None)
 
 
 RIGHT, SERVICE_P50 = "right_percent", "service_time_p50_ms"
@@ -150,7 +146,7 @@ def conclude(
         reasons.append(
             f"{metric(name).heading}: oha {oha:.4g}, vegeta {vegeta:.4g}: {vegeta - oha:+.3g} (tolerance {tolerance:.3g})"
         )
-    refused = {name: _first_texts([pair[name] for pair in pairs], "invalid") for name in GENERATORS}
+    refused = _first_texts(pairs, "invalid")
     for name, other in (GENERATORS, GENERATORS[::-1]):
         reasons += [
             f"only under {name}: {text}" for code, text in refused[name].items() if code not in refused[other]
@@ -169,17 +165,17 @@ def conclude(
 
 def disturbances(pairs: Sequence[WindowPair]) -> list[str]:
     """What disturbed pairs: each kind once, with the first text."""
-    by_generator = {name: _first_texts([pair[name] for pair in pairs], "void") for name in GENERATORS}
-    return [f"left out: under {name} {text}" for name, own in by_generator.items() for text in own.values()]
+    by_generator = _first_texts(pairs, "void").items()
+    return [f"left out: under {name} {text}" for name, own in by_generator for text in own.values()]
 
 
-def _first_texts(windows: Sequence[Window], severity: str) -> dict[str, str]:
-    """Code -> the first text, of the findings that decide the verdict of a window."""
-    found: dict[str, str] = {}
-    for window in windows:
+def _first_texts(pairs: Sequence[WindowPair], severity: str) -> dict[str, dict[str, str]]:
+    """Generator -> code -> the first text, of the findings that decide the verdict of its windows."""
+    found: dict[str, dict[str, str]] = {name: {} for name in GENERATORS}
+    for name, window in (one for pair in pairs for one in pair.items()):
         for finding in window.findings:
             if finding.severity == severity and (severity != "invalid" or window.verdict is Verdict.INVALID):
-                found.setdefault(finding.code, finding.text)
+                found[name].setdefault(finding.code, finding.text)
     return found
 
 

@@ -52,38 +52,27 @@ class CrossCheck(Study[CrossChecked]):
         if len(request.variants) != 1:
             raise UsageError("a cross-check takes one implementation")
 
-    @property
-    def _label(self) -> str:
-        return self.request.variants[0].label
-
     def outline(self) -> list[list[TrialSpec]]:
-        spec = fresh_start(self.timing, 1, self._label)
-        return [[spec.model_copy(update={"name": self._label, "windows": self._windows()})]]
-
-    def _windows(self) -> list[WindowSpec]:
         """oha first in odd pairs, vegeta first in even ones: what drifts meets both alike."""
+        label, rate = self.request.variants[0].label, self.asked.rate_rps
         closed = WindowSpec(
             name=CLOSED,
-            variants=[self._label],
+            variants=[label],
             seconds=self.asked.window_s,
             trim_start_s=TRIM_START_S,
             trim_end_s=TRIM_END_S,
         )
-        rate = self.asked.rate_rps
-        how = (
-            {"share": RATE_SHARE, "share_of": CLOSED} if rate is None else {"rates_rps": {self._label: rate}}
-        )
-        opened = closed.model_copy(update={"load": "open", **how})
-        turns = [
-            (number, generator)
+        how = {"share": RATE_SHARE, "share_of": CLOSED} if rate is None else {"rates_rps": {label: rate}}
+        pairs = [
+            closed.model_copy(
+                update={"name": f"{number}-{generator}", "generator": generator, "load": "open", **how}
+            )
             for number in range(1, self.asked.pairs + 1)
             for generator in (GENERATORS if number % 2 else GENERATORS[::-1])
         ]
-        pairs = [
-            opened.model_copy(update={"name": f"{number}-{generator}", "generator": generator})
-            for number, generator in turns
-        ]
-        return [closed, *pairs] if rate is None else pairs
+        windows = [closed, *pairs] if rate is None else pairs
+        spec = fresh_start(self.timing, 1, label)
+        return [[spec.model_copy(update={"name": label, "windows": windows})]]
 
     def windows(self, spec: TrialSpec) -> Windows:
         for window in spec.windows:
@@ -96,7 +85,7 @@ class CrossCheck(Study[CrossChecked]):
         every = [(trial, pairs_of(trial)) for trial in trials]
         trial, pairs = max(every, key=lambda made: sum(not is_disturbed(pair) for pair in made[1]))
         kept = [pair for pair in pairs if not is_disturbed(pair)]
-        found = [compared(metric, kept, self._label) for metric in CRITERIA]
+        found = [compared(metric, kept, self.request.variants[0].label) for metric in CRITERIA]
         estimates = [one for both, _ in found for one in both]
         contrasts = [contrast for _, contrast in found]
         word, reasons = conclude(kept, estimates, contrasts)

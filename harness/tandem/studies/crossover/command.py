@@ -7,7 +7,6 @@ import typer
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.shared import Asked, Default, measuring
-from tandem.record.request import Variant
 from tandem.studies.crossover.study import Crossover, CrossoverOptions, whole_numbers
 
 
@@ -44,11 +43,6 @@ def crossover(
         rounds=rounds,
         app_cpus=cli.app_cpus(catalog.lab(asked.lab)) if asked.lab else None,
     )
-    chosen = [with_connections(variant, connections) for variant in cli.read_variants(variants)]
-    asked.measure_variants(Crossover, chosen, options)
-
-
-def with_connections(variant: Variant, connections: int | None) -> Variant:
-    """The variant under so many connections; None: those of the scenario."""
     changes = {} if connections is None else {"connections": connections}
-    return variant.model_copy(update={"scenario_changes": {**variant.scenario_changes, **changes}})
+    chosen = [one.model_copy(update={"scenario_changes": changes}) for one in cli.read_variants(variants)]
+    asked.measure_variants(Crossover, chosen, options)

@@ -12,7 +12,7 @@ from pydantic import Field
 from tandem.analysis.ratios import ALPHA, NO_WINNER
 from tandem.analysis.stack import Predicted
 from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import Contrast, Coordinates, Estimate, found_at
+from tandem.record.conclusion import Contrast, Coordinates, Position, found_at
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 
@@ -56,20 +56,15 @@ class Crossed(Conclusions):
     predictions: list[Prediction] = Field(default_factory=list)
     meetings: list[Meeting] = Field(default_factory=list)
 
-    @property
-    def measured(self) -> bool:
-        """Whether any cell has a ratio."""
-        return any(cell.ratio is not None for cell in self.contrasts)
-
-    def goodput(self, variant: str, cell: Contrast) -> Estimate | None:
-        """What one of the two reached in a cell."""
-        rates = [one for one in self.estimates if one.metric == GOODPUT and one.variant == variant]
-        return next((one for one in rates if one.coordinates.items() <= cell.coordinates.items()), None)
+    def position(self, variant: str, cell: Contrast) -> Position:
+        """Where one of the two stands in a cell: an async variant has one start for all numbers of threads."""
+        rates = (one for one in self.estimates if (one.metric, one.variant) == (GOODPUT, variant))
+        own = (one.coordinates for one in rates if one.coordinates.items() <= cell.coordinates.items())
+        return Position(variant, next(own, cell.coordinates))
 
     def prediction(self, variant: str, cell: Contrast) -> Prediction | None:
         """What the model says of one of the two in a cell."""
-        one = self.goodput(variant, cell)
-        return found_at(self.predictions, one.position) if one is not None else None
+        return found_at(self.predictions, self.position(variant, cell))
 
     def predicted_ratio(self, cell: Contrast) -> float | None:
         """The model's goodput of the second by that of the first."""
@@ -108,14 +103,12 @@ def intervals(ln_ratios: Sequence[Sequence[float]]) -> list[tuple[float, float] 
     squares = sum((ln - statistics.fmean(own)) ** 2 for own in ln_ratios if own for ln in own)
     critical = float(scipy.stats.t.ppf(1 - ALPHA / 2 / sum(map(bool, ln_ratios)), freedom))
     spread = math.sqrt(squares / freedom)
-    out: list[tuple[float, float] | None] = []
-    for own in ln_ratios:
-        if not own:
-            out.append(None)
-            continue
+
+    def around(own: Sequence[float]) -> tuple[float, float]:
         middle, half = statistics.fmean(own), critical * spread / math.sqrt(len(own))
-        out.append((math.exp(middle - half), math.exp(middle + half)))
-    return out
+        return math.exp(middle - half), math.exp(middle + half)
+
+    return [around(own) if own else None for own in ln_ratios]
 
 
 def winner(interval: tuple[float, float] | None) -> Winner:

@@ -7,9 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from tandem.analysis.stack import Calibrated, beside, calibrated
+from tandem.analysis.stack import Calibrated, Setup, beside, calibrated
 from tandem.catalog.catalog import Catalog, Implementation
-from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.engine.blocks import Blocks
 from tandem.engine.findings import together
@@ -85,19 +84,6 @@ def refuse(asked: CrossoverOptions, scenario: Scenario, both: list[Implementatio
         raise UsageError("--threads is for sync models, and neither of the two is sync")
 
 
-def refuse_impatient(label: str, scenario: Scenario, wait_ms: int, inside: int, pool: int) -> None:
-    """Raises UsageError, with what fits, where requests would wait for a database connection for longer than they may: a
-    window of refusals measures nothing. scenario: as the cell asks. inside: requests in the application at once."""
-    span_s = scenario.in_turn * wait_ms / 1e3
-    if span_s <= 0 or (inside / pool - 1) * span_s <= ROOM * PATIENCE_S:
-        return
-    most = math.floor((ROOM * PATIENCE_S / span_s + 1) * pool)
-    raise UsageError(
-        f"{label}: {inside} requests share {pool} database connections, each for {span_s * 1e3:.0f} ms: they would wait longer than"
-        f" the {PATIENCE_S} s after which they are refused. --connections {most} fits, or a larger --pool"
-    )
-
-
 def variant_at(variant: Variant, model: str, point: Coordinates, scenario: Scenario) -> Variant:
     """The variant in a cell. Threads are not varied where handlers hold none: such a variant has one start for them all."""
     own = {name: value for name, value in point.items() if model == "sync" or name != "threads"}
@@ -135,20 +121,33 @@ class Crossover(Grid[Crossed]):
             [variant_at(variant, known.model, point, self.scenario) for variant, known in sides]
             for point in self.points
         ]
-
         self._refuse_impatient()
 
     def _refuse_impatient(self) -> None:
-        placement = self.catalog.pick("placement", self.request.conditions.placement, self.catalog.placements)
-        cpus = self.asked.app_cpus or cpus_in(placement.variables.get("APP_CPUSET", "")) or 1
-        for pair in self.at if self.scenario.statements else []:
-            for known, variant in zip(self.both, pair, strict=True):
-                chosen = {**self.request.settings, **variant.settings}
-                settings = self.catalog.effective_settings(known, cpus, chosen)
-                asked = setup_of(known, self.scenario.model_copy(update=variant.scenario_changes), settings)
-                if asked.pool is not None:
-                    inside = min(asked.connections, asked.threads or asked.connections)
-                    refuse_impatient(variant.label, self.scenario, variant.db_rtt_ms or 0, inside, asked.pool)
+        """Raises UsageError, with what fits, where requests would wait for a database connection for longer than they may: a
+        window of refusals measures nothing."""
+        cpus = self.asked.app_cpus or self.catalog.app_cpus(self.request.conditions.placement) or 1
+        for side, variant in (one for pair in self.at for one in enumerate(pair)):
+            setup, _ = self._setup(side, variant, cpus)
+            span_s = self.scenario.in_turn * (variant.db_rtt_ms or 0) / 1e3
+            inside = min(setup.connections, setup.threads or setup.connections)
+            if setup.pool is None or span_s <= 0 or (inside / setup.pool - 1) * span_s <= ROOM * PATIENCE_S:
+                continue
+            most = math.floor((ROOM * PATIENCE_S / span_s + 1) * setup.pool)
+            raise UsageError(
+                f"{variant.label}: {inside} requests share {setup.pool} database connections, each for {span_s * 1e3:.0f} ms: they"
+                f" would wait longer than the {PATIENCE_S} s after which they are refused. --connections {most} fits, or a larger"
+                " --pool"
+            )
+
+    def _setup(
+        self, side: int, variant: Variant, cpus: int, distance_ms: float = 0.0
+    ) -> tuple[Setup, dict[str, str]]:
+        """What limits a variant of one of the two on so many CPUs, and its effective settings."""
+        chosen = {**self.request.settings, **variant.settings}
+        settings = self.catalog.effective_settings(self.both[side], cpus, chosen)
+        scenario = self.scenario.model_copy(update=variant.scenario_changes)
+        return setup_of(self.both[side], scenario, settings, distance_ms), settings
 
     @property
     def variants(self) -> list[Variant]:
@@ -205,19 +204,17 @@ class Crossover(Grid[Crossed]):
             labels = dict.fromkeys(pair[side].label for pair in self.at)
             near = [label for label in labels if found[label].variant.coordinates["wait_ms"] == shortest]
             base = calibrated([one.window for label in near for one in found[label].full])
-            for label in labels if base is not None else []:
-                assert base is not None
-                out[label] = self._prediction(side, found[label], base, label in near)
+            if base is not None:
+                out |= {label: self._prediction(side, found[label], base, label in near) for label in labels}
         order = (variant.label for pair in self.at for variant in pair)
         return [out[label] for label in dict.fromkeys(order) if label in out]
 
     def _prediction(self, side: int, own: OfVariant, base: Calibrated, is_base: bool) -> Prediction:
         variant, windows = own.variant, [one.window for one in own.full]
-        here, settings = calibrated(windows), self._settings(side, own.variant, base)
+        here = calibrated(windows)
         # Of the cell's own windows only the idle round trip is taken, and nothing that the load changes.
         far_ms = here.distance_ms if here else float(variant.db_rtt_ms or 0)
-        asked = self.scenario.model_copy(update=variant.scenario_changes)
-        setup = setup_of(self.both[side], asked, settings, far_ms)
+        setup, settings = self._setup(side, variant, base.cores[base.cpusets["app"]], far_ms)
         measured_rps = statistics.fmean(map(goodput, windows)) if windows else 0.0
         predicted, off, reasons = beside(base, here, setup, settings, measured_rps)
         return Prediction(
@@ -228,8 +225,3 @@ class Crossover(Grid[Crossed]):
             off=off,
             likely=reasons,
         )
-
-    def _settings(self, side: int, variant: Variant, base: Calibrated) -> dict[str, str]:
-        cpus = base.cores[base.cpusets["app"]]
-        chosen = {**self.request.settings, **variant.settings}
-        return self.catalog.effective_settings(self.both[side], cpus, chosen)

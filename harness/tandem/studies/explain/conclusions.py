@@ -7,7 +7,7 @@ from pydantic import Field
 from tandem.analysis.cost import APP
 from tandem.analysis.stack import Predicted
 from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import Contrast, Coordinates, Estimate
+from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 
@@ -145,6 +145,10 @@ class Cell(Part):
     model: Modelled | None = None
     """Null without figures."""
 
+    @property
+    def position(self) -> Position:
+        return Position(self.variant, self.coordinates)
+
 
 class Crossing(Part):
     """Two factors in their four combinations, the others held."""
@@ -180,17 +184,9 @@ class Explained(Conclusions):
 
     def figure(self, cell: Cell) -> Estimate:
         """Its goodput, or why it has none."""
-        found = self._estimate(cell, GOODPUT)
+        found = self.estimate_of(GOODPUT, cell.position)
         assert found is not None  # every cell has one
         return found
-
-    def mean(self, cell: Cell, metric: str = GOODPUT) -> float | None:
-        found = self._estimate(cell, metric)
-        return None if found is None else found.mean
-
-    def _estimate(self, cell: Cell, metric: str) -> Estimate | None:
-        place = metric, cell.variant, cell.coordinates
-        return next((e for e in self.estimates if (e.metric, e.variant, e.coordinates) == place), None)
 
 
 EXPLAINED = (GOODPUT, APP)

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from tandem.analysis.shapley import Orders
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.engine.grid import LONGEST_DISTANCE_MS
 from tandem.engine.study import Options
@@ -154,43 +153,31 @@ class Leg:
         """Whether the leg begins with the settings as they are."""
         return self.side == SIDES[0]
 
-    def own(self, state: int) -> int:
+    def owned(self, state: int) -> list[Factor]:
         """The factors that are as it is in a state."""
-        everything = (1 << len(self.factors)) - 1
-        return everything & ~state if self.own_first else state
+        return [f for bit, f in enumerate(self.factors) if bool(state >> bit & 1) != self.own_first]
 
     def label(self, state: int) -> str:
         """What the cell is called. With equal settings both sides of one implementation are the same cell."""
-        own, name = self.own(state), self.variant.implementation
-        names = [factor.name for bit, factor in enumerate(self.factors) if own >> bit & 1]
-        if not names:
+        own, name = [factor.name for factor in self.owned(state)], self.variant.implementation
+        if not own:
             return f"{name} equal"
-        told = "as it is" if len(names) == len(self.factors) else f"own {', '.join(names)}"
+        told = "as it is" if len(own) == len(self.factors) else f"own {', '.join(own)}"
         return f"{self.side} {name} {told}"
 
     def cell(self, state: int) -> Variant:
         """The side's variant in a state."""
-        own = self.own(state)
-        same = {name for bit, f in enumerate(self.factors) if not own >> bit & 1 for name in f.settings}
-        settings = {name: value for name, value in self.variant.settings.items() if name not in same}
-        stands: Coordinates = {
-            factor.name: "own" if own >> bit & 1 else "equal" for bit, factor in enumerate(self.factors)
-        }
+        owned = self.owned(state)
+        mine = {name: pair[0] for factor in owned for name, pair in factor.settings.items()}
+        same = {name for factor in self.factors for name in factor.settings} - {*mine}
+        stands: Coordinates = {f.name: "own" if f in owned else "equal" for f in self.factors}
         changes = {
             "label": self.label(state),
             "base": self.variant.label,
-            "coordinates": {"end": self.side, **stands} if own else stands,
-            "settings": settings,
+            "coordinates": {"end": self.side, **stands} if owned else stands,
+            "settings": {name: text for name, text in self.variant.settings.items() if name not in same},
         }
-        named = self.variant.model_copy(update=changes)
-        mine = {
-            name: pair[0]
-            for bit, factor in enumerate(self.factors)
-            if own >> bit & 1
-            for name, pair in factor.settings.items()
-            if name in CONDITIONS
-        }
-        return applied(named, mine)
+        return applied(self.variant.model_copy(update=changes), mine)
 
     @property
     def corners(self) -> tuple[int, int]:
@@ -209,8 +196,7 @@ def effective(
     catalog: Catalog, request: Request, options: ExplainOptions, variant: Variant
 ) -> dict[str, str]:
     """The settings that a variant will have. Raises UsageError for one that it cannot honour."""
-    placement = catalog.pick("placement", request.conditions.placement, catalog.placements).variables
-    cpus = cpus_in(placement.get("APP_CPUSET", "")) or options.cpus
+    cpus = catalog.app_cpus(request.conditions.placement) or options.cpus
     chosen = {**request.settings, **variant.settings}
     return catalog.effective_settings(catalog.implementation(variant.implementation), cpus, chosen)
 

@@ -1,7 +1,7 @@
 """An explanation for people: a sentence, tables. Pure."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group
@@ -9,12 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.analysis.cost import APP
-from tandem.analysis.stack import OFF
 from tandem.facts.metric import GOODPUT
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.chart import HUE, PLAIN, Spec, category, mark, quantity
-from tandem.report.parts import conditions_line, ending, settings
+from tandem.report.parts import conditions_line, ending, far_off, settings
 from tandem.report.picture import Picture
 from tandem.report.table import Column, table, texts
 from tandem.studies.explain.conclusions import (
@@ -26,7 +25,7 @@ from tandem.studies.explain.conclusions import (
     changes,
     noise,
 )
-from tandem.wording import limited_by, number, times
+from tandem.wording import limited_by, number, span, times
 
 AXES = {GOODPUT: "goodput, 1/s", APP: "application CPU, µs/request"}
 STEP = 30
@@ -45,26 +44,24 @@ FILE = "waterfall.svg"
 
 def pictures(told: Explained) -> list[Picture]:
     """Nothing where an end has no figures."""
-    return [_picture(told, one) for one in told.explanations]
-
-
-def _picture(told: Explained, one: Explanation) -> Picture:
-    title = AXES[one.metric]
-    gap = told.gap(one.metric)
-    return Picture(
-        name=f"waterfall-{'goodput' if one.metric == GOODPUT else 'cpu'}",
-        title=f"Why {told.b} has × {gap.ratio if gap else 0:.2g} the {title.partition(',')[0]} of {told.a}",
-        says=SAYS,
-        spec=_spec(rows(told, one), title),
-        section="why",
-        read="reference/explaining",
-        file=FILE if one.metric == GOODPUT else "",
-    )
+    return [
+        Picture(
+            name=f"waterfall-{'goodput' if one.metric == GOODPUT else 'cpu'}",
+            title=f"Why {told.b} has × {gap.ratio or 0:.2g} the {AXES[one.metric].partition(',')[0]} of {told.a}",
+            says=SAYS,
+            spec=_spec(rows(told, one), AXES[one.metric]),
+            section="why",
+            read="reference/explaining",
+            file=FILE if one.metric == GOODPUT else "",
+        )
+        for one in told.explanations
+        if (gap := told.gap(one.metric))
+    ]
 
 
 def rows(told: Explained, found: Explanation) -> list[dict[str, Any]]:
     """The bars, from the top."""
-    at = told.mean(told.cells[0], found.metric) or 1.0
+    at = told.mean_of(found.metric, told.cells[0].position) or 1.0
     out = [_end(f"A: {told.a}", at)]
     for share in found.factors:
         out.append(_step(share, at))
@@ -140,19 +137,10 @@ def _spec(bars: list[dict[str, Any]], title: str) -> Spec:
     }
 
 
-NONE = {
-    Verdict.OK: "",
-    Verdict.FAILED: "cannot be measured",
-    Verdict.INVALID: "no figures",
-    Verdict.VOID: "no figures",
-}
-"""Of a cell."""
+NONE = {Verdict.OK: "", Verdict.FAILED: "cannot be measured"}
+"""Of a cell; any other has no figures."""
 COLUMNS = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
 CPU = "application CPU per request: below 1 is cheaper"
-
-
-def _span(interval: tuple[float, float] | None) -> str:
-    return "–" if interval is None else " to ".join(times(end).removeprefix("× ") for end in interval)
 
 
 def _units(found: Explanation) -> Iterator[FactorShare]:
@@ -177,19 +165,14 @@ def sentence(told: Explained) -> str:
         parts.append(f"{times(ratio)} from factors within noise ({names})")
     own = found.programs
     doubt = "" if own.decided else ", which is within noise"
-    parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}{_behind(own)}")
+    if own.behind:  # what kept a program from being faster, with equal settings
+        limits = " and ".join(dict.fromkeys(limited_by(limit) for limit in own.behind.values()))
+        doubt += f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
+    parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}")
     product = " ".join(parts)
     if noise(gap):
         return f"{told.b} against {told.a}: no gap to explain ({times(gap.ratio)}, within noise) = {product}"
     return f"{told.b} against {told.a}: {times(gap.ratio)} = {product}"
-
-
-def _behind(own: FactorShare) -> str:
-    """What kept a program from being faster, with equal settings."""
-    if not own.behind:
-        return ""
-    limits = " and ".join(dict.fromkeys(limited_by(limit) for limit in own.behind.values()))
-    return f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
 
 
 def headline(told: Explained) -> str:
@@ -208,16 +191,14 @@ def factor_table(told: Explained, found: Explanation, title: str = "goodput") ->
         for share in (*groups, *factors):
             name = "" if leg.side is None else f"all of {share.name}" if share.members else share.name
             ratio, last = times(share.ratio, share.bound), times(share.last) + (" *" if share.parted else "")
-            rows.append(
-                (leg.name, name, share.change, ratio, _span(share.interval), times(share.first), last)
-            )
+            rows.append((leg.name, name, share.change, ratio, span(share.interval), times(share.first), last))
         if len(groups) + len(factors) > 1:
             left = f"{leg.left_out} of {leg.orders + leg.left_out} orders left out" if leg.left_out else ""
             ratio = times(leg.ratio, leg.bound)
-            rows.append((f"all {leg.name}", "", left, ratio, _span(leg.interval), "", ""))
+            rows.append((f"all {leg.name}", "", left, ratio, span(leg.interval), "", ""))
     gap = told.gap(found.metric)
     assert gap is not None  # of what is explained
-    rows.append(("B / A", "", "", times(gap.ratio), _span(gap.interval), "", ""))
+    rows.append(("B / A", "", "", times(gap.ratio), span(gap.interval), "", ""))
     return texts(title, rows, *COLUMNS, left=COLUMNS[:3])
 
 
@@ -227,7 +208,8 @@ def _cells(told: Explained) -> Table:
         return ("≥ " if cell.held_back else "") + number(mean, 0 if (mean or 0) >= 100 else 1)
 
     def held_back(cell: Cell) -> str:
-        return "held back by the laboratory" if cell.held_back else NONE[told.figure(cell).verdict]
+        none = NONE.get(told.figure(cell).verdict, "no figures")
+        return "held back by the laboratory" if cell.held_back else none
 
     return table(
         "cells",
@@ -236,7 +218,7 @@ def _cells(told: Explained) -> Table:
         Column("starts", lambda cell: str(cell.starts)),
         Column("goodput, 1/s", goodput),
         Column("scatter", lambda cell: "–" if cell.sd_ln is None else f"{cell.sd_ln:.0%}"),
-        Column("app CPU, µs/request", lambda cell: number(told.mean(cell, APP))),
+        Column("app CPU, µs/request", lambda cell: number(told.mean_of(APP, cell.position))),
         Column("statements/request", lambda cell: number(cell.statements_per_request, 1)),
         Column("round trip, ms", lambda cell: number(cell.db_rtt_loaded_ms, 1)),
         Column("limited by", lambda cell: limited_by(told.figure(cell).limit), text=True),
@@ -254,19 +236,10 @@ def model_table(told: Explained) -> Table:
         Column("usable connections", lambda both: number(both[1].usable_connections)),
         Column("idle round trip, ms", lambda both: number(both[1].distance_ms, 1)),
         Column("model, 1/s", lambda both: number(both[1].predicted.throughput_rps)),
-        Column("measured, 1/s", lambda both: number(told.mean(both[0]))),
+        Column("measured, 1/s", lambda both: number(told.mean_of(GOODPUT, both[0].position))),
         Column("model is off", lambda both: f"{both[1].off:+.0%}"),
         Column("limit in the model", lambda both: limited_by(both[1].predicted.limited_by), text=True),
     )
-
-
-def differing(cells: Sequence[Cell]) -> list[str]:
-    """The cells whose prediction is more than 10 % off, with what may explain it."""
-    return [
-        f"the model is {cell.model.off:+.0%} off for {cell.label}: {'; '.join(cell.model.likely)}"
-        for cell in cells
-        if cell.model is not None and abs(cell.model.off) > OFF
-    ]
 
 
 def _crossing(told: Explained, crossing: Crossing) -> Table:
@@ -282,7 +255,8 @@ def _crossing(told: Explained, crossing: Crossing) -> Table:
 def report(result: Result[Explained]) -> Group:
     """The sentence, the factors of goodput and of CPU, the cells, and what a reader has to know."""
     told = result.conclusions
-    found, cpu, modelled = told.of(), told.of(APP), any(cell.model for cell in told.cells)
+    found, cpu = told.of(), told.of(APP)
+    modelled = [(cell.label, cell.model.off, cell.model.likely) for cell in told.cells if cell.model]
     parts: list[Table | Text] = [Text(sentence(told), style="bold"), Text(conditions_line(result.request))]
     if told.source:
         parts.append(Text(f"settings as published: {told.source}", style="dim"))
@@ -292,22 +266,21 @@ def report(result: Result[Explained]) -> Group:
         parts.append(factor_table(told, cpu, CPU))
     parts.append(_cells(told))
     if modelled:
-        parts += [model_table(told), *(Text(line, style="yellow") for line in differing(told.cells))]
+        parts += [model_table(told), *far_off(modelled)]
     notes = [
         "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B / A",
         f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); that of B / A for it alone",
     ]
+    shares, legs = (found.factors, found.legs) if found is not None else ([], [])
     if found is not None and found.sd_ln is not None:
         notes.append(
             f"a start scatters by {found.sd_ln:.0%} ({found.freedom} degrees of freedom); figure: {FILE}"
         )
-    if found is not None and any(share.parted for share in found.factors):
+    if any(share.parted for share in shares):
         notes.append(
             "*: first and last are further apart than chance allows: the effect depends on the other factors"
         )
-    if found is not None and (
-        any(leg.bound for leg in found.legs) or any(share.bound for share in found.factors)
-    ):
+    if any(leg.bound for leg in legs) or any(share.bound for share in shares):
         notes.append(
             "≥, ≤, about: a bound. The generator, the proxy or the latency proxy held back a cell, or a cell has no figures; for the"
             " programs, and for all settings of a side, also where"

@@ -114,30 +114,17 @@ class _Table:
         """first, last: the steps at the beginning and at the end of the leg. bound: where another one than that of the
         steps is known."""
         ratio, interval = self.fit.ratio(steps, self.level)
+        distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
+        apart = self.fit.ratio(distance, self.level)[1] if self.fit.knows(distance) else None
         return FactorShare(
             ratio=ratio,
             interval=interval,
             first=self.fit.known(first),
             last=self.fit.known(last),
-            parted=self._apart(first, last),
+            parted=apart is not None and (apart[0] > 1 + ROUNDING or apart[1] < 1 - ROUNDING),
             bound=bound or self.bound(steps),
             **told,  # type: ignore[arg-type]
         )
-
-    def _apart(self, first: Steps, last: Steps) -> bool:
-        """Whether two steps differ by more than chance."""
-        distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
-        if not self.fit.knows(distance):
-            return False
-        _, interval = self.fit.ratio(distance, self.level)
-        return interval is not None and (interval[0] > 1 + ROUNDING or interval[1] < 1 - ROUNDING)
-
-    def programs(self, start: str, end: str) -> FactorShare:
-        """From the one program to the other, with equal settings."""
-        steps, words = step(start, end), "the two stacks themselves"
-        behind = {label: limit for label in (start, end) if (limit := self.limits.behind.get(label))}
-        bound = self.bound(steps, behind)
-        return self.share(steps, steps, steps, bound, name=PROGRAMS, side=None, words=words, behind=behind)
 
 
 class _Walk:
@@ -217,7 +204,10 @@ def explanation(
     a, b = (_Walk(leg, own, table) for leg, own in zip(legs, words, strict=True))
     if not a.orders.count or not b.orders.count:
         return None
-    programs = table.programs(a.end, b.start)
+    steps = step(a.end, b.start)
+    behind = {label: limit for label in (a.end, b.start) if (limit := limits.behind.get(label))}
+    told = {"name": PROGRAMS, "side": None, "words": "the two stacks themselves", "behind": behind}
+    programs = table.share(steps, steps, steps, table.bound(steps, behind), **told)
     middle = LegShare(
         side=None, implementation="", ratio=programs.ratio, interval=programs.interval, orders=1, left_out=0
     )

@@ -10,11 +10,11 @@ from tandem.analysis.ceilings import reaches_ceiling
 from tandem.analysis.cost import APP
 from tandem.analysis.stack import Setup, beside, calibrated
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import Blocks, complete_blocks
+from tandem.engine.blocks import Blocks, complete_blocks, of_each
 from tandem.engine.findings import warnings, why
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import INTERVAL_LEAST, Study, warn_of_too_few
-from tandem.facts.estimate import AT_FULL_LOAD, limit_of, of_variants
+from tandem.facts.estimate import AT_FULL_LOAD, OfVariant, of_variants
 from tandem.facts.metric import GOODPUT
 from tandem.lab.case import setup_of
 from tandem.record.conclusion import Estimate
@@ -45,36 +45,33 @@ BEHIND = {"database", "pooler"}
 class MeasuredCell:
     """One cell as its starts found it."""
 
-    variant: Variant
+    own: OfVariant
     trials: list[Trial]
     """Of this cell alone, bad ones too."""
-    starts: list[tuple[int, Window]]
-    """Block and window of the good ones."""
-    limit: str | None
-    """Of most good starts."""
     ceilings_rps: Mapping[str, float | None]
 
     @property
     def windows(self) -> list[Window]:
-        return [window for _, window in self.starts]
+        """Of the good starts."""
+        return [fact.window for fact in self.own.full]
 
     @property
     def held_back(self) -> bool:
         """Whether the laboratory did it, or a ceiling is near."""
-        if not self.starts:
+        if not self.windows:
             return False
         mean = statistics.fmean(window.goodput_rps for window in self.windows)
-        return self.limit in SHARED or reaches_ceiling(mean, self.ceilings_rps)
+        return self.own.limit in SHARED or reaches_ceiling(mean, self.ceilings_rps)
 
     @property
     def behind(self) -> bool:
         """Whether what stands behind the program limited it. A tie with the program itself does not count."""
-        return {*(self.limit or "").split("+")} <= BEHIND
+        return {*(self.own.limit or "").split("+")} <= BEHIND
 
     @property
     def verdict(self) -> Verdict:
         """ok: it has figures. failed: it cannot be, as no start of it ever came up. Else the host or wrong answers took them."""
-        if self.starts:
+        if self.windows:
             return Verdict.OK
         if self.trials and all(trial.verdict is Verdict.FAILED for trial in self.trials):
             return Verdict.FAILED
@@ -99,16 +96,9 @@ def measured(
     variants: Sequence[Variant], trials: Sequence[Trial], ceilings_rps: Mapping[str, float | None]
 ) -> Cells:
     """All cells, those without a start too."""
-    return {
-        one.variant.label: MeasuredCell(
-            variant=one.variant,
-            trials=[trial for trial in trials if trial.spec.variants == [one.variant.label]],
-            starts=[(fact.block, fact.window) for fact in one.full],
-            limit=limit_of(one.full),
-            ceilings_rps=ceilings_rps,
-        )
-        for one in of_variants(trials, variants)
-    }
+    alone = of_each((variant.label for variant in variants), trials)
+    found = ((one.variant.label, one) for one in of_variants(trials, variants))
+    return {label: MeasuredCell(one, alone[label], ceilings_rps) for label, one in found}
 
 
 def fits(cells: Cells) -> dict[str, Fitted]:
@@ -116,10 +106,10 @@ def fits(cells: Cells) -> dict[str, Fitted]:
     found = {}
     for metric in EXPLAINED:
         values = [
-            (label, block, math.log(value))
+            (label, fact.block, math.log(value))
             for label, cell in cells.items()
-            for block, window in cell.starts
-            if (value := AT_FULL_LOAD[metric](window))
+            for fact in cell.own.full
+            if (value := AT_FULL_LOAD[metric](fact.window))
         ]
         if (fit := fitted(values)) is not None:
             found[metric] = fit
@@ -130,7 +120,7 @@ def limits(cells: Cells) -> dict[str, CellLimits]:
     """Of each metric. A rate that was held back would have been higher; of what a request costs nothing follows from that."""
     unknown = {label for label, cell in cells.items() if cell.verdict in (Verdict.INVALID, Verdict.VOID)}
     held_back = {label for label, cell in cells.items() if cell.held_back}
-    behind = {label: cell.limit or "" for label, cell in cells.items() if cell.behind}
+    behind = {label: cell.own.limit or "" for label, cell in cells.items() if cell.behind}
     return {GOODPUT: CellLimits(held_back, behind, unknown), APP: CellLimits(unknown=unknown)}
 
 
@@ -144,14 +134,14 @@ def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimat
                 continue
             yield Estimate(
                 metric=metric,
-                variant=cell.variant.asked,
-                coordinates=cell.variant.coordinates,
+                variant=cell.own.variant.asked,
+                coordinates=cell.own.variant.coordinates,
                 mean=mean,
                 interval=interval,
-                n=len({block for block, _ in cell.starts}),
-                limit=cell.limit,
+                n=len({fact.block for fact in cell.own.full}),
+                limit=cell.own.limit,
                 verdict=cell.verdict,
-                reasons=[] if cell.starts else [cell.reason],
+                reasons=[] if cell.windows else [cell.reason],
             )
 
 
@@ -162,11 +152,11 @@ def cell_of(measured: MeasuredCell, settings: dict[str, str], model: Modelled | 
     demands = {name: measured.mean(_demand_us(name)) for name in roles}
     connections = [window.db_connections_max for window in measured.windows if window.db_connections_max]
     return Cell(
-        label=measured.variant.label,
-        variant=measured.variant.asked,
-        coordinates=measured.variant.coordinates,
+        label=measured.own.variant.label,
+        variant=measured.own.variant.asked,
+        coordinates=measured.own.variant.coordinates,
         settings=settings,
-        starts=len(measured.starts),
+        starts=len(measured.windows),
         held_back=measured.held_back,
         sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
         connections=measured.windows[0].connections if measured.windows else None,
@@ -291,7 +281,7 @@ class Explain(Study[Explained]):
         few = [
             label
             for label, cell in measured(self.variants, made, {}).items()
-            if len(cell.starts) < LEAST and any(trial.verdict is Verdict.VOID for trial in cell.trials)
+            if len(cell.windows) < LEAST and any(trial.verdict is Verdict.VOID for trial in cell.trials)
         ]
         if few:
             again = dict.fromkeys([*few, *self.corners])
@@ -300,8 +290,8 @@ class Explain(Study[Explained]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Explained]:
         cells = measured(self.variants, trials, baselines.ceilings_rps)
         found = self._explained(cells)
-        ends = [cells[label] for label in self.corners if not cells[label].starts]
-        reasons = [f"{end.variant.label}: {end.reason}" for end in ends]
+        ends = [cells[label] for label in self.corners if not cells[label].windows]
+        reasons = [f"{end.own.variant.label}: {end.reason}" for end in ends]
         verdict = Verdict.OK
         if found.of() is None:
             wrong = any(end.verdict in (Verdict.INVALID, Verdict.FAILED) for end in ends)
@@ -343,7 +333,7 @@ class Explain(Study[Explained]):
 
     def _cell(self, cell: MeasuredCell, goodput_rps: float | None) -> Cell:
         """With the model beside it. goodput_rps: as it was fitted."""
-        variant = cell.variant
+        variant = cell.own.variant
         settings = effective(self.catalog, self.request, self.asked, variant)
         if goodput_rps is None:
             return cell_of(cell, settings, None)

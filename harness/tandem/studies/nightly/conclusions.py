@@ -16,7 +16,8 @@ from tandem.record.result import Concluded, Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict
 
-NIGHTLY_METRICS = ("duet_cpu_us_per_request", "goodput_rps")
+NIGHTLY_METRICS = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
+"""Metric -> what it is called."""
 
 
 class NightLabels(NamedTuple):

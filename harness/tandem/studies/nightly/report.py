@@ -12,9 +12,8 @@ from tandem.record.conclusion import Contrast
 from tandem.record.result import Conclusions, Result
 from tandem.report.parts import conditions_line
 from tandem.report.table import Column, table, texts
-from tandem.studies.nightly.conclusions import beside
+from tandem.studies.nightly.conclusions import NIGHTLY_METRICS, beside
 
-METRIC_NAMES = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
 NOTE = (
     "today: today's image divided by the frozen one, mean over blocks; frozen: the frozen image divided by itself, which should be 1;"
     " first: today's image divided by the one that was frozen first of all, where that is another. One night decides nothing: the history does."
@@ -35,7 +34,7 @@ def report(result: Result[Conclusions]) -> RenderableType:
     ratios = {(one.metric, one.of, one.to): one for one in result.conclusions.contrasts}
     for variant in result.request.variants:
         frozen, again, first = beside(variant.label)
-        for metric, name in METRIC_NAMES.items():
+        for metric, name in NIGHTLY_METRICS.items():
             if one := ratios.get((metric, variant.label, frozen)):
                 pairs = ((variant.label, frozen), (again, frozen), (variant.label, first))
                 told = [_ratio(ratios.get((metric, *pair))) for pair in pairs]
@@ -54,7 +53,7 @@ def judged_table(judged: Sequence[JudgedSeries]) -> RenderableType:
         sorted(judged, key=lambda one: (one.said == "steady", one.key.implementation, one.key.scenario)),
         Column("implementation", lambda one: one.key.implementation, text=True),
         Column("scenario", lambda one: one.key.scenario, text=True),
-        Column("figure", lambda one: METRIC_NAMES.get(one.key.metric, one.key.metric), text=True),
+        Column("figure", lambda one: NIGHTLY_METRICS.get(one.key.metric, one.key.metric), text=True),
         Column("machine", lambda one: one.key.machine, text=True),
         Column("against", lambda one: one.key.frozen, text=True),
         Column("nights", lambda one: str(one.nights)),
@@ -74,7 +73,7 @@ def told(one: JudgedSeries) -> str:
 
 
 def _name(key: SeriesKey) -> str:
-    return f"{key.implementation}, {key.scenario}, {METRIC_NAMES.get(key.metric, key.metric)}"
+    return f"{key.implementation}, {key.scenario}, {NIGHTLY_METRICS.get(key.metric, key.metric)}"
 
 
 def event_text(event: EventAnswer) -> str:

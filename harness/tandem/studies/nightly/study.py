@@ -95,24 +95,19 @@ class Nightly(Study[Conclusions]):
         chance = random.Random(self.request.seed)
         for number in range(1, self.asked.blocks + 1):
             for variant in chance.sample(self.request.variants, len(self.request.variants)):
-                yield self._trial(number, variant, chance)
-
-    def _trial(self, number: int, variant: Variant, chance: random.Random) -> TrialSpec:
-        today = variant.label
-        frozen, second, first = beside(today)
-        labels = [today, frozen, second]
-        if variant.implementation in self.asked.first:
-            labels.append(first)
-        chance.shuffle(labels)
-        pairing = self.pairing
-        windows = [in_turn(pairing, 1, label, pairing.window_s) for label in labels]
-        return TrialSpec(
-            name=f"{number:03}-{file_name(today)}",
-            block=number,
-            variants=labels,
-            warm_up=warm_up_of(pairing),
-            windows=[*windows, all_at_once(pairing, labels, pairing.duet_s or DUET_S)],
-        )
+                labels = [variant.label, *beside(variant.label)]
+                if variant.implementation not in self.asked.first:
+                    labels.pop()
+                chance.shuffle(labels)
+                windows = [in_turn(self.pairing, 1, label, self.pairing.window_s) for label in labels]
+                duet = all_at_once(self.pairing, labels, self.pairing.duet_s or DUET_S)
+                yield TrialSpec(
+                    name=f"{number:03}-{file_name(variant.label)}",
+                    block=number,
+                    variants=labels,
+                    warm_up=warm_up_of(self.pairing),
+                    windows=[*windows, duet],
+                )
 
     def plan(self) -> Blocks:
         """Until the budget is spent, by the time that the trials took. A void block is not made again: the next pass is as

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from tandem.catalog.catalog import Catalog
 from tandem.engine.replay import of_rows
 from tandem.record.request import Request
-from tandem.studies.reproduce.experiment import pick, plan_named
-from tandem.studies.reproduce.rows import scaled
+from tandem.studies.reproduce.experiment import plan_named
 from tandem.studies.reproduce.study import Reproduce, ReproduceOptions, request_for
 
 
@@ -25,9 +24,7 @@ def part_of(catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
 
 def of_today(catalog: Catalog, request: Request) -> Request:
     """The request as the experiment's file makes it now. Raises UsageError for what is no longer there."""
-    asked, under, plan = ReproduceOptions.read(request), request.conditions, plan_named(request.plan)
-    name, seed = asked.experiment, request.seed
-    known = scaled(pick(catalog.root, name), plan, asked.scale)
-    machines = under.lab, under.generators
-    whole = request_for(catalog, name, known, plan, asked.cpus, seed, *machines, asked.scale, asked.places)
+    asked, under = ReproduceOptions.read(request), request.conditions
+    where = under.lab, under.generators, asked.scale, asked.places
+    whole = request_for(catalog, asked.experiment, plan_named(request.plan), asked.cpus, request.seed, *where)
     return part_of(catalog, whole, asked.only) if asked.only else whole

@@ -71,7 +71,7 @@ def reproduce_(
         cpus = places = app_cpus(machines)
         generators = generators_in(machines)
     seed, lab = seed_or_new(asked.seed), asked.lab or None
-    request = request_for(catalog, experiment, chosen, named, cpus, seed, lab, generators, scale, places)
+    request = request_for(catalog, experiment, named, cpus, seed, lab, generators, scale, places)
     asked.measure(Reproduce, request)
 
 
@@ -106,13 +106,13 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
     }
     for plan in PLANS:
         entry[f"{plan}_rows"] = len(experiment.measured(plan))
-        entry[f"{plan}_s"] = round(estimate_s(catalog, experiment, plan))
+        entry[f"{plan}_s"] = round(estimate_s(catalog, experiment.name, plan))
     entry["reference"] = any((ROOT / of / experiment.name / RESULT).is_file() for of in REFERENCES)
     return entry
 
 
-def estimate_s(catalog: Catalog, experiment: Experiment, plan: PlanName) -> float:
+def estimate_s(catalog: Catalog, name: str, plan: PlanName) -> float:
     """Seconds that a plan takes, without builds."""
-    here = HERE.cpus, HERE.topology().places
-    request = request_for(catalog, experiment.name, experiment, plan, here[0], 0, places=here[1])
+    places = HERE.topology().places
+    request = request_for(catalog, name, plan, HERE.cpus, 0, places=places)
     return blocks_s(Reproduce(catalog, request), RESULTS)

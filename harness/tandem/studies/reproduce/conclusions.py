@@ -18,6 +18,7 @@ from tandem.analysis.ratios import (
     compare,
     t_interval,
 )
+from tandem.engine.findings import worst
 from tandem.facts.estimate import of_ratio
 from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.part import Number, Part
@@ -25,7 +26,7 @@ from tandem.record.result import Concluded, Conclusions, Described, Publication
 from tandem.record.window import Verdict
 from tandem.studies.reproduce.experiment import Experiment, PlanName, published_ratio
 from tandem.studies.reproduce.rows import PlannedRow
-from tandem.studies.reproduce.trials import ORDER, RowTrial
+from tandem.studies.reproduce.trials import RowTrial
 
 Says = Literal["more", "less", "same"]
 Word = Literal["stands", "reversed", "gone", "not decided"]
@@ -175,13 +176,12 @@ class Reproduced(Conclusions, Described):
 # ---- from trials ----
 
 
-def good_trials(trials: Sequence[RowTrial], label: str) -> list[RowTrial]:
+def good_trials(trials: Sequence[RowTrial]) -> list[RowTrial]:
     """The trials of a row that tell figures: those that are ok; none where one is invalid or failed, because that says
-    something about the row and not about the moment."""
-    own = [one for one in trials if one.row == label]
-    if any(one.verdict in (Verdict.INVALID, Verdict.FAILED) for one in own):
+    something about the row and not about the moment. trials: of that row."""
+    if any(one.verdict in (Verdict.INVALID, Verdict.FAILED) for one in trials):
         return []
-    return [one for one in own if one.verdict is Verdict.OK]
+    return [one for one in trials if one.verdict is Verdict.OK]
 
 
 def _values(trials: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
@@ -190,54 +190,53 @@ def _values(trials: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
     return {name: [one[name] for one in trials if name in one] for name in names}
 
 
-def estimates(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> Iterator[Estimate]:
-    """Estimates of a row: what was measured and what was published. trials: of that row. main: the metric that is told of a row
-    without either."""
-    good, bad = good_trials(trials, row.label), [one for one in trials if one.verdict is not Verdict.OK]
+def row_found(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> tuple[RowFound, list[Estimate]]:
+    """A row, and its estimates: what was measured and what was published. trials: of that row. main: the metric that is told of a row
+    without either. Ceilings that only a measurement tells are averaged, beside the others."""
+    good, bad = good_trials(trials), [one for one in trials if one.verdict is not Verdict.OK]
+    reasons = list(dict.fromkeys(one.reason for one in bad if one.reason))
     values, published = _values([one.figures for one in good]), row.row.published
-    worst = max((one.verdict for one in bad), key=ORDER.index, default=Verdict.VOID)
+    measured = {
+        name: statistics.fmean(known) for name, known in _values([one.ceilings for one in good]).items()
+    }
     tags = [one.bottleneck for one in good if one.bottleneck]
-    for metric in values | published or (main,):
-        known = values.get(metric, [])
-        yield Estimate(
+    variant, coordinates = row.described.position
+    estimates = [
+        Estimate(
             metric=metric,
-            variant=row.described.asked,
-            coordinates=row.described.coordinates,
+            variant=variant,
+            coordinates=coordinates,
             mean=statistics.fmean(known) if known else None,
             interval=t_interval(known) if known else None,
             n=len(known),
             limit=statistics.mode(tags) if tags else None,
-            verdict=Verdict.OK if good else worst,
-            reasons=[] if good else list(dict.fromkeys(one.reason for one in bad if one.reason)),
+            verdict=Verdict.OK if good else worst(one.verdict for one in bad) if bad else Verdict.VOID,
+            reasons=[] if good else reasons,
             published=published.get(metric),
         )
-
-
-def row_found(row: PlannedRow, trials: Sequence[RowTrial]) -> RowFound:
-    """trials: of that row. Ceilings that only a measurement tells are averaged, beside the others."""
-    good, bad = good_trials(trials, row.label), [one for one in trials if one.verdict is not Verdict.OK]
-    measured = {
-        name: statistics.fmean(known) for name, known in _values([one.ceilings for one in good]).items()
-    }
-    return RowFound(
+        for metric in values | published or (main,)
+        for known in [values.get(metric, [])]
+    ]
+    found = RowFound(
         label=row.label,
-        variant=row.described.asked,
-        coordinates=row.described.coordinates,
+        variant=variant,
+        coordinates=coordinates,
         note=row.row.note,
         settings=row.settings,
         ceilings=row.ceilings | measured,
         published_elsewhere=row.row.published_elsewhere,
         good=sum(one.verdict is Verdict.OK for one in trials),
         made=len(trials),
-        reasons=list(dict.fromkeys(one.reason for one in bad if one.reason)),
+        reasons=reasons,
         warnings=list(dict.fromkeys(text for one in trials for text in one.warnings)),
     )
+    return found, estimates
 
 
 def claims_found(
-    experiment: Experiment, rows: Mapping[str, PlannedRow], trials: Sequence[RowTrial]
+    experiment: Experiment, rows: Mapping[str, PlannedRow], trials: Mapping[str, Sequence[RowTrial]]
 ) -> Iterator[JudgedClaim]:
-    """The claims with their verdicts; all of them share what may be decided by chance. trials: of all rows. A ratio lives within
+    """The claims with their verdicts; all of them share what may be decided by chance. trials: of each row. A ratio lives within
     its block: a block that was made again counts as a block of its own."""
     claims = [claim for claim in experiment.claims if {claim.of, claim.to} <= rows.keys()]
     measured: list[tuple[Says, Ratio]] = []
@@ -247,7 +246,7 @@ def claims_found(
         by_row = [
             {
                 (one.block, one.attempt): one.figures[claim.figure]
-                for one in good_trials(trials, label)
+                for one in good_trials(trials[label])
                 if one.figures.get(claim.figure, 0) > 0
             }
             for label in (claim.of, claim.to)
@@ -278,9 +277,9 @@ def claims_found(
 def whole(starts: int, rows: Sequence[RowFound], trials: Sequence[RowTrial]) -> Verdict:
     """ok: every row has two good trials, or all of them where the plan has fewer. One invalid trial makes the whole
     invalid: it says something about the program or the load, not about the moment."""
-    worst = max((one.verdict for one in trials), key=ORDER.index, default=Verdict.OK)
-    if worst in (Verdict.FAILED, Verdict.INVALID):
-        return worst
+    found = worst(one.verdict for one in trials)
+    if found in (Verdict.FAILED, Verdict.INVALID):
+        return found
     return Verdict.OK if all(row.good >= min(2, starts) for row in rows) else Verdict.VOID
 
 
@@ -304,17 +303,15 @@ def conclude(
     starts = experiment.plan(plan).starts
     by_row = {row.label: [one for one in trials if one.row == row.label] for row in rows}
     ordered = [one for own in by_row.values() for one in own]
-    measured = [row_found(row, by_row[row.label]) for row in rows]
-    found = list(claims_found(experiment, {row.label: row for row in rows}, ordered))
+    measured = [row_found(row, by_row[row.label], experiment.figures[0]) for row in rows]
+    found = list(claims_found(experiment, {row.label: row for row in rows}, by_row))
     stand = sum(one.found.word == "stands" for one in found)
     return Concluded(
         headline=f"{stand} of {len(found)} claims stand",
-        verdict=whole(starts, measured, ordered),
+        verdict=whole(starts, [row for row, _ in measured], ordered),
         reasons=reasons(ordered),
         conclusions=Reproduced(
-            estimates=[
-                one for row in rows for one in estimates(row, by_row[row.label], experiment.figures[0])
-            ],
+            estimates=[one for _, own in measured for one in own],
             contrasts=[one.found for one in found],
             **experiment.model_dump(include={*Described.model_fields}),
             experiment=experiment.name,
@@ -322,7 +319,7 @@ def conclude(
             starts=starts,
             digest=digest,
             columns=experiment.figures,
-            rows=measured,
+            rows=[row for row, _ in measured],
             claims=[one.claim for one in found],
         ),
     )

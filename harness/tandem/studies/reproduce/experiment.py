@@ -255,7 +255,7 @@ def parse[T: BaseModel](where: str, table: dict[str, Any], into: type[T]) -> T:
 
 def plan_named(name: str) -> PlanName:
     """Raises UsageError for a plan that no experiment has."""
-    known: dict[str, PlanName] = {plan: plan for plan in PLANS}
-    if name not in known:
-        raise unknown("plan of an experiment", name, known)
-    return known[name]
+    for plan in PLANS:
+        if plan == name:
+            return plan
+    raise unknown("plan of an experiment", name, PLANS)

@@ -1,7 +1,7 @@
 """A reproduction for people: ours beside what was published, and what became of each claim. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection
 from itertools import batched
 
 from rich.console import Group
@@ -9,9 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.facts.metric import GOODPUT, METRICS
-from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
-from tandem.report.parts import machine, spent
+from tandem.report.parts import host_line, spent
 from tandem.report.table import Column, figure, table
 from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFound, Word, verdict
 from tandem.wording import limited_by, number, ratio_with_interval
@@ -36,9 +35,9 @@ WORDS: dict[Word, tuple[str, str]] = {
 # ---- rows ----
 
 
-def _published(found: Reproduced, metric: str) -> Column[RowFound]:
-    """The document's figure; that of its other hosts in brackets."""
-    digits = METRICS[metric].digits
+def _columns(found: Reproduced, metric: str, published: Collection[str]) -> list[Column[RowFound]]:
+    """Ours, and before it the document's figure, if there is any; that of its other hosts in brackets."""
+    heading, digits = METRICS[metric].heading, METRICS[metric].digits
 
     def cell(row: RowFound) -> str:
         known, elsewhere = found.estimate_of(metric, row.position), row.published_elsewhere.values()
@@ -46,12 +45,8 @@ def _published(found: Reproduced, metric: str) -> Column[RowFound]:
         others = [number(values[metric], digits) for values in elsewhere if metric in values]
         return f"{told} ({', '.join(others)})" if others else told
 
-    return Column(f"{METRICS[metric].heading}\npublished", cell)
-
-
-def _ours(found: Reproduced, metric: str) -> Column[RowFound]:
-    heading = f"{METRICS[metric].heading}\nours"
-    return Column(heading, lambda row: figure(found, metric, row.position))
+    ours = Column[RowFound](f"{heading}\nours", lambda row: figure(found, metric, row.position))
+    return [Column(f"{heading}\npublished", cell), ours] if metric in published else [ours]
 
 
 def _ceilings(found: Reproduced, row: RowFound) -> str:
@@ -64,11 +59,6 @@ def _ceilings(found: Reproduced, row: RowFound) -> str:
     )
 
 
-def _starts(row: RowFound) -> str:
-    """Good trials of all."""
-    return str(row.good) if row.good == row.made else f"{row.good} of {row.made}"
-
-
 def _tables(found: Reproduced) -> list[Table]:
     """More than a few figures beside each other cannot be read. Published values stand only where there are any; the first table has
     the starts and the limits as well."""
@@ -76,6 +66,10 @@ def _tables(found: Reproduced) -> list[Table]:
     published = {name for row in found.rows for own in row.published_elsewhere.values() for name in own}
     published |= {one.metric for one in found.estimates if one.published is not None}
     name = Column[RowFound]("row", lambda row: row.label, text=True, whole=True)
+
+    def starts(row: RowFound) -> str:
+        return str(row.good) if row.good == row.made else f"{row.good} of {row.made}"
+
     last = list[Column[RowFound]]()
     if any(row.ceilings for row in found.rows):
         last.append(Column("ceilings, 1/s (reached)", lambda row: _ceilings(found, row), text=True))
@@ -84,16 +78,9 @@ def _tables(found: Reproduced) -> list[Table]:
         last.append(Column("limited by", lambda row: limited_by(limits[str(row.position)]), text=True))
     tables = list[Table]()
     for chosen in [found.columns[:FIRST], *batched(found.columns[FIRST:], FURTHER, strict=False)]:
-        shown = [
-            column
-            for metric in chosen
-            for column in (
-                *([_published(found, metric)] if metric in published else []),
-                _ours(found, metric),
-            )
-        ]
+        shown = [column for metric in chosen for column in _columns(found, metric, published)]
         if not tables:
-            shown = [Column("starts", _starts), *shown, *last]
+            shown = [Column("starts", starts), *shown, *last]
         tables.append(table("the same rows" if tables else title, found.rows, name, *shown))
     return [*tables, _claims(found)] if found.claims else tables
 
@@ -102,26 +89,18 @@ def _claims(found: Reproduced) -> Table:
     def compared(one: JudgedClaim) -> str:
         return f"{METRICS[one.found.metric].title}: {one.claim.of} / {one.claim.to}"
 
-    def word(one: JudgedClaim) -> Text:
-        return Text(judged(one), style=STYLES[one.found.word or ""])
-
     return table(
         "claims",
         found.judged,
         Column("claim", lambda one: one.found.text or "", text=True),
         Column("ratio", compared, text=True),
         Column("published", _published_ratio),
-        Column("ours", lambda one: ratio_text(one.found)),
-        Column("verdict", word, text=True),
+        Column("ours", lambda one: ratio_with_interval(one.found.ratio, one.found.interval)),
+        Column("verdict", lambda one: Text(judged(one), style=STYLES[one.found.word or ""]), text=True),
     )
 
 
 # ---- claims ----
-
-
-def ratio_text(found: Contrast) -> str:
-    """Our ratio with its interval."""
-    return ratio_with_interval(found.ratio, found.interval)
 
 
 def _published_ratio(one: JudgedClaim) -> str:
@@ -137,20 +116,15 @@ def judged(one: JudgedClaim) -> str:
     return f"{found.word}" if claim.size in (None, "as published") else f"{found.word}, {claim.size}"
 
 
-def counted(claims: Sequence[Contrast]) -> str:
-    """Count the claims that stand, are reversed, and so on."""
-    numbers = Counter(claim.word for claim in claims)
-    return ", ".join(f"{n} {words[n > 1]}" for word, words in WORDS.items() if (n := numbers[word]))
-
-
 def judgement(found: Reproduced) -> str:
     """One sentence about a claim that people quote; empty for an experiment, whose sentence is written by hand."""
     if not found.source or not found.claims:
         return ""
-    first = found.contrasts[0]
-    told = f"“{found.title}”: of its {len(found.claims)} statements {counted(found.contrasts)}"
+    first, numbers = found.contrasts[0], Counter(one.word for one in found.contrasts)
+    each = ", ".join(f"{n} {words[n > 1]}" for word, words in WORDS.items() if (n := numbers[word]))
+    told = f"“{found.title}”: of its {len(found.claims)} statements {each}"
     became = next(one for word, (one, _) in WORDS.items() if word == first.word)
-    return f"{told}. The first {became}: {ratio_text(first)}"
+    return f"{told}. The first {became}: {ratio_with_interval(first.ratio, first.interval)}"
 
 
 # ---- all of it ----
@@ -165,9 +139,7 @@ def notes(result: Result[Reproduced]) -> list[str]:
     elsewhere = list(dict.fromkeys(name for row in found.rows for name in row.published_elsewhere))
     if elsewhere:
         out.append(f"in brackets: {', '.join(elsewhere)}")
-    out.append(
-        f"ours: {result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}, seed {result.request.seed}"
-    )
+    out.append(f"ours: {host_line(result)}, seed {result.request.seed}")
     return out + [f"{row.label}: {row.note}" for row in found.rows if row.note]
 
 

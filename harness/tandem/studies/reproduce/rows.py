@@ -6,7 +6,6 @@ from typing import Any
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import OF_A_LAB
-from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.engine.blocks import complete_blocks, rounds_of_blocks
 from tandem.errors import TandemError, UsageError
@@ -126,16 +125,11 @@ class ExperimentRows:
         least, own = self.experiment.app_cpus_least, OF_A_LAB
         if not self.in_lab:
             own = self.catalog.default_placement(self._places).name
-        if self._app_cpus(own) >= least:
+        if (self.catalog.app_cpus(own) or self.cpus) >= least:
             return own
         if self.cpus < least:
             raise UsageError(f"app_cpus_least: {least} CPUs are needed, and this host has {self.cpus}")
         return self.catalog.placements["shared"].name
-
-    def _app_cpus(self, placement: str) -> int:
-        """CPUs that the application has there."""
-        known = self.catalog.pick("placement", placement, self.catalog.placements)
-        return cpus_in(known.variables.get("APP_CPUSET", "")) or self.cpus
 
     def _counting(self, asked: ReadRow) -> PlannedRow:
         """A way of counting lines of files; the rows of one case share its files."""
@@ -164,6 +158,9 @@ class ExperimentRows:
         }
         least = min(ceilings.values(), default=None)
         window = own.spec(file_name(load.row.label), label, self.plan, least, changes)
+        known = self.catalog.implementation(variant.implementation)
+        usable = db_pool_usable(scenario, known, settings)
+        most = handler_threads(known, settings), variant.variables.get("APP_MAXCONN")
         self._check(own, window, scenario)
         told = {
             "implementation": variant.implementation,
@@ -189,7 +186,7 @@ class ExperimentRows:
             own=own,
             window=window,
             ceilings=ceilings,
-            usable=self._usable(variant, scenario, settings),
+            usable=None if usable is None else min([usable, *(int(one) for one in most if one is not None)]),
             on_ladder=self.experiment.ascending,
         )
 
@@ -209,7 +206,7 @@ class ExperimentRows:
         if base.name in known.unsupported.scenarios:
             why = known.unsupported.scenarios[base.name]
             raise UsageError(f"{known.name} does not support {base.name}: {why}")
-        app_cpus = self._app_cpus(variant.placement or "")
+        app_cpus = catalog.app_cpus(variant.placement or "") or self.cpus
         settings = catalog.effective_settings(known, app_cpus, dict(variant.settings))
         changes: dict[str, Any] = {}
         if own.delay_ms is not None:
@@ -225,12 +222,6 @@ class ExperimentRows:
             patience = patience_s(scenario.connections, min(ceilings.values(), default=None))
             changes |= {} if patience == scenario.timeout_s else {"timeout_s": patience}
         return scenario, settings, ceilings, changes
-
-    def _usable(self, variant: Variant, scenario: Scenario, settings: dict[str, str]) -> int | None:
-        known = self.catalog.implementation(variant.implementation)
-        usable = db_pool_usable(scenario, known, settings)
-        most = handler_threads(known, settings), variant.variables.get("APP_MAXCONN")
-        return None if usable is None else min([usable, *(int(one) for one in most if one is not None)])
 
     def _check(self, own: RowWindow, window: WindowSpec, scenario: Scenario) -> None:
         """Raises UsageError for a load that its generator cannot make."""

@@ -13,7 +13,7 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Reproduced, conclude
-from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, plan_named
+from tandem.studies.reproduce.experiment import PlanName, pick, plan_named
 from tandem.studies.reproduce.rows import ExperimentRows, scaled
 from tandem.studies.reproduce.trials import row_trials
 
@@ -39,7 +39,6 @@ class ReproduceOptions(Options):
 def request_for(
     catalog: Catalog,
     name: str,
-    experiment: Experiment,
     plan: PlanName,
     cpus: int,
     seed: int,
@@ -48,7 +47,8 @@ def request_for(
     scale: float | None = None,
     places: int | None = None,
 ) -> Request:
-    """Make the request. name: of the experiment, or the path of its file. experiment: scaled. Raises UsageError."""
+    """Make the request. name: of the experiment, or the path of its file. Raises UsageError."""
+    experiment = scaled(pick(catalog.root, name), plan, scale)
     places = None if places == cpus else places
     rows = ExperimentRows(catalog, experiment, plan, cpus, lab is not None, places)
     first = rows.variants[0]

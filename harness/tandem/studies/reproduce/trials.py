@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tandem.analysis.histogram import recorded
+from tandem.engine.findings import worst
 from tandem.facts.estimate import AT_FULL_LOAD
 from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, tags
 from tandem.judge.file_io import Counting
@@ -15,7 +16,7 @@ from tandem.load import wrk
 from tandem.load.generator import ToolResult
 from tandem.load.rows import SAMPLES_BEYOND
 from tandem.record.trial import Start, Trial, WindowRecord
-from tandem.record.window import Finding, Role, Verdict, Window
+from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.reproduce.rows import PlannedRow
 from tandem.studies.reproduce.windows import SILENT, trips_ceiling, trips_implied
 
@@ -26,8 +27,6 @@ GENERATOR, GENERATOR_THREAD, APP_CPU, LATENCY = "generator", "generator-thread",
 BUSY_LEAST = 0.5
 """Share of a closed loop's connections with a request in flight, by Little's law: below, the generator itself keeps requests back."""
 KIB, MIB = 1024, 1024**2
-ORDER = (Verdict.OK, Verdict.VOID, Verdict.INVALID, Verdict.FAILED)
-"""A worse verdict stands behind a better one."""
 
 type Figures = dict[str, float | None]
 """Figure -> value; None: not measured."""
@@ -53,7 +52,7 @@ class RowTrial:
     def judge(self, findings: Sequence[Finding]) -> None:
         """Takes further findings into its verdict, its reason and its warnings."""
         grave = [finding.text for finding in findings if finding.severity != "warning"]
-        worse = max(self.verdict, verdict(list(findings)), key=ORDER.index)
+        worse = worst([self.verdict, verdict(list(findings))])
         if grave and worse is not self.verdict:
             self.reason = grave[0]
         self.verdict = worse
@@ -248,10 +247,6 @@ def connected(row: PlannedRow, record: WindowRecord, told: ToolResult | None) ->
     return [Finding.of(code, "invalid", text) for code, text in found]
 
 
-def _share(role: Role) -> float:
-    return role.cpu_cores / role.cores_available
-
-
 def limit(window: Window, told: ToolResult | None = None, connections: int | None = None) -> str | None:
     """The bottleneck of a window. told: figures of a tool without rows.
 
@@ -263,7 +258,8 @@ def limit(window: Window, told: ToolResult | None = None, connections: int | Non
     """
     tag = window.bottleneck
     named = tags(tag) if tag else ()
-    loadgen, app = _share(window.roles["loadgen"]), _share(window.roles["app"])
+    roles = window.roles["loadgen"], window.roles["app"]
+    loadgen, app = (role.cpu_cores / role.cores_available for role in roles)
     if GENERATOR in named and SET_BUSY <= app > loadgen:
         return APP_CPU
     if told is None:

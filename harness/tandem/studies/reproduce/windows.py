@@ -126,10 +126,6 @@ class WindowTimes:
     trim_start_s: float
     trim_end_s: float
 
-    @property
-    def measured_s(self) -> float:
-        return self.seconds - self.trim_start_s - self.trim_end_s
-
 
 def _trims_s(seconds: int, short: tuple[float, float]) -> tuple[float, float]:
     """Seconds of a window that no figure is taken from, at its start and its end: a short one has less to lose."""

@@ -1,6 +1,6 @@
 """tandem.studies.ceiling: what is interleaved, the equal load, shares of the nearest ceiling, what is not published."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ from harness_engine import invalid_window, is_golden, play, request, result_of, 
 from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import Blocks
+from tandem.engine.run import drive
 from tandem.engine.stand_ins import wanted
 from tandem.errors import UsageError
 from tandem.facts.estimate import of_variants
@@ -17,9 +17,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict, Window
-from tandem.studies.ceiling.conclusions import AT_EQUAL_LOAD, Ceilings, share
-from tandem.studies.ceiling.report import report
-from tandem.studies.ceiling.study import Ceiling, equal_load_rps, supporting
+from tandem.studies.ceiling.study import AT_EQUAL_LOAD, Ceiling, Ceilings, equal_load_rps, share, supporting
 
 PROXY, NULL, DATABASE = "ceiling proxy", "ceiling null", "ceiling database"
 RATES = {PROXY: 20_000.0, NULL: 10_000.0, DATABASE: 1_000.0, "rust-async": 900.0, "python-sync": 600.0}
@@ -57,17 +55,12 @@ def test_each_block_has_every_ceiling_and_every_variant_once(real: Catalog) -> N
     assert all({*order} == {*RATES} and len(order) == 5 for order in orders)
     assert len({tuple(order) for order in orders}) > 1
     assert wanted(Ceiling(real, asked())) == [], "they are in each block"
-    assert {window.generator for block in blocks for spec in block for window in spec.windows} == {
-        "oha",
-        "pgbench",
-    }
+    windows = [window for block in blocks for spec in block for window in spec.windows]
+    assert {window.generator for window in windows} == {"oha", "pgbench"}
 
 
-def answered(rates: dict[str, float]) -> Callable[[TrialSpec, WindowSpec], Window]:
-    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
-        return good_window(window.load, goodput_rps=rates[spec.variants[0]])
-
-    return answer
+def answered(spec: TrialSpec, window: WindowSpec) -> Window:
+    return good_window(window.load, goodput_rps=RATES[spec.variants[0]])
 
 
 def opened(trials: Sequence[Trial]) -> dict[int, set[tuple[str, int]]]:
@@ -81,7 +74,7 @@ def opened(trials: Sequence[Trial]) -> dict[int, set[tuple[str, int]]]:
 
 
 def test_from_the_second_block_on_all_have_the_equal_load(real: Catalog) -> None:
-    trials = play(Ceiling(real, asked()), answered(RATES))
+    trials = play(Ceiling(real, asked()), answered)
     both = {("rust-async", 300), ("python-sync", 300)}
     assert opened(trials) == {1: set(), 2: both, 3: both}
     found = Ceiling(real, asked()).conclude(trials, Baselines())
@@ -92,7 +85,7 @@ def test_the_equal_load_waits_for_a_block_in_which_all_have_a_goodput(real: Cata
     def answer(spec: TrialSpec, window: WindowSpec) -> Window:
         if spec.name == "1-python-sync" and spec.attempt == 1:
             return void_window()
-        return answered(RATES)(spec, window)
+        return answered(spec, window)
 
     trials = play(Ceiling(real, asked()), answer)
     both = {("rust-async", 300), ("python-sync", 300)}
@@ -105,18 +98,16 @@ def test_the_equal_load_waits_for_a_block_in_which_all_have_a_goodput(real: Cata
 def test_it_is_decided_by_what_was_received(real: Catalog) -> None:
     """So a resumed study goes on as it began."""
 
-    def followed(plan: Blocks) -> list[list[TrialSpec]]:
-        out = [next(plan)]
-        while True:
-            made = [rounds(spec.variants[0], RATES[spec.variants[0]])[0] for spec in out[-1]]
-            try:
-                out.append(
-                    plan.send([t.model_copy(update={"spec": s}) for t, s in zip(made, out[-1], strict=True)])
-                )
-            except StopIteration:
-                return out
+    def made(spec: TrialSpec) -> Trial:
+        [label] = spec.variants
+        return rounds(label, RATES[label])[0].model_copy(update={"spec": spec})
 
-    assert followed(Ceiling(real, asked()).plan()) == followed(Ceiling(real, asked()).plan())
+    def followed() -> list[Sequence[TrialSpec]]:
+        blocks = list[Sequence[TrialSpec]]()
+        drive(Ceiling(real, asked()).plan(), made, before=blocks.append)
+        return blocks
+
+    assert followed() == followed()
 
 
 @pytest.mark.parametrize("name", ["recipes", "users"])
@@ -195,7 +186,7 @@ def test_the_report_is_the_golden_one(real: Catalog) -> None:
     found = concluded(real, {**OF, "rust-async": own, "node": rounds("node", 700.0, 650.0, None)})
     assert found.verdict is Verdict.INVALID
     found.conclusions.equal_load_rps = 300
-    is_golden(report(found), "ceiling")
+    is_golden(Ceiling.report(found), "ceiling")
 
 
 def test_a_figure_that_is_missing_makes_it_void(real: Catalog) -> None:

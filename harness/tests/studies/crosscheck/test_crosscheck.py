@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_engine import invalid_window, play, request, result_of, text
+from harness_engine import Answer, invalid_window, play, request, result_of, text
 from harness_places import FIXTURES
-from harness_samples import PROPERTY, REQUESTS, finding, good_window
+from harness_samples import PROPERTY, REQUESTS, finding, good_window, there
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +15,8 @@ from tandem.engine.stand_ins import wanted
 from tandem.errors import UsageError
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Request
-from tandem.record.result import Baselines, Result
-from tandem.record.trial import TrialSpec, WindowSpec
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
 from tandem.studies.crosscheck.conclusions import (
     CRITERIA,
@@ -43,20 +43,14 @@ def window(shift_ms: float = 0.0, **changes: Any) -> Window:
     base = good_window("open")
 
     def shifted(times: Times | None) -> Times:
-        assert times is not None
-        given = times.model_dump()
-        return Times(
-            **{
-                k: v + shift_ms if k not in ("samples", "censored") and v is not None else v
-                for k, v in given.items()
-            }
-        )
+        moved = {
+            name: value if value is None or name in ("samples", "censored") else value + shift_ms
+            for name, value in there(times).model_dump().items()
+        }
+        return Times(**moved)
 
-    moved = {
-        "service_time_ms": shifted(base.service_time_ms),
-        "response_time_ms": shifted(base.response_time_ms),
-    }
-    return good_window("open", **{**moved, **changes})
+    times = {name: shifted(getattr(base, name)) for name in ("service_time_ms", "response_time_ms")}
+    return good_window("open", **{**times, **changes})
 
 
 def pair(oha: Window, vegeta: Window) -> WindowPair:
@@ -82,9 +76,10 @@ def judged(given: list[WindowPair]) -> tuple[str, list[str]]:
     return conclude(given, *every(given))
 
 
-def test_the_same_times_agree() -> None:
-    assert {*words(pairs()).values()} == {"agree"}
-    assert judged(pairs()) == ("agree", [])
+@pytest.mark.parametrize("shift_ms", [0.0, 0.1])
+def test_times_within_the_tolerance_agree(shift_ms: float) -> None:
+    assert {*words(pairs(shift_ms)).values()} == {"agree"}
+    assert judged(pairs(shift_ms)) == ("agree", [])
 
 
 @pytest.mark.parametrize("shift_ms", [SHIFT_MS, -3.0, 1.0])
@@ -94,10 +89,6 @@ def test_one_side_with_shifted_times_disagrees(shift_ms: float) -> None:
     assert verdict == "disagree"
     assert any(reason.startswith("service time p50") for reason in reasons)
     assert any(reason.startswith("oha used 0.30 of its 1 cores") for reason in reasons)
-
-
-def test_a_shift_within_the_tolerance_agrees() -> None:
-    assert judged(pairs(0.1))[0] == "agree"
 
 
 def test_noise_as_large_as_the_tolerance_decides_nothing() -> None:
@@ -179,60 +170,56 @@ def test_pairs_begin_with_either_generator_in_turn(real: Catalog) -> None:
     assert wanted(CrossCheck(real, asked())) == []
 
 
-def answer(spec: TrialSpec, asked_for: WindowSpec) -> Window:
-    """The same by both generators, at 2,000 right answers per second in the closed loop."""
-    return good_window(asked_for.load, goodput_rps=2000.0)
+def concluded(
+    real: Catalog, answer: Answer, wanted: Request | None = None
+) -> tuple[list[Trial], Concluded[CrossChecked]]:
+    study = CrossCheck(real, wanted or asked())
+    trials = play(study, answer)
+    return trials, study.conclude(trials, Baselines())
 
 
 def test_without_a_rate_it_is_half_of_what_a_closed_loop_reaches(real: Catalog) -> None:
-    study = CrossCheck(real, asked())
-    [made] = play(study, answer)
+    [made], found = concluded(real, lambda _, spec: good_window(spec.load, goodput_rps=2000.0))
     assert [record.spec.load for record in made.windows] == ["closed", *["open"] * 6]
     assert {record.spec.rates_rps["rust-async"] for record in made.windows[1:]} == {1000}
     assert len(pairs_of(made)) == 3
-    found = study.conclude([made], Baselines())
     assert (found.verdict, found.reasons, found.conclusions.word) == (Verdict.OK, [], "agree")
     assert (found.conclusions.rate_rps, found.conclusions.pairs, found.conclusions.disturbed) == (1000, 3, 0)
 
 
 def test_what_answers_wrongly_is_not_compared(real: Catalog) -> None:
-    study = CrossCheck(real, asked())
-    [made] = play(study, lambda _, spec: invalid_window() if spec.load == "closed" else good_window("open"))
+    [made], found = concluded(
+        real, lambda _, spec: invalid_window() if spec.load == "closed" else good_window("open")
+    )
     assert len(made.windows) == 1
-    found = study.conclude([made], Baselines())
     assert (found.verdict, found.reasons) == (Verdict.INVALID, ["invalid: wrong"])
     assert (found.conclusions.word, found.conclusions.rate_rps) == ("undecided", None)
 
 
 def test_what_answers_nothing_has_no_rate(real: Catalog) -> None:
-    study = CrossCheck(real, asked())
-    [made] = play(study, lambda *_: good_window(goodput_rps=1.0))
-    found = study.conclude([made], Baselines())
+    _, found = concluded(real, lambda *_: good_window(goodput_rps=1.0))
     assert found.verdict is Verdict.INVALID
     assert "too few right answers to derive a rate from" in found.reasons[0]
     assert "at –/s" in text(report(result_of(asked(), found)))
 
 
 def test_one_side_that_is_late_makes_it_invalid(real: Catalog) -> None:
-    study = CrossCheck(real, asked(rate_rps=500))
-    [made] = play(study, lambda _, spec: window(SHIFT_MS if spec.generator == "vegeta" else 0.0))
-    found = study.conclude([made], Baselines())
+    _, found = concluded(
+        real, lambda _, spec: window(SHIFT_MS if spec.generator == "vegeta" else 0.0), asked(rate_rps=500)
+    )
     assert (found.verdict, found.conclusions.word) == (Verdict.INVALID, "disagree")
     assert found.reasons
 
 
 def test_disturbed_pairs_are_left_out_and_the_better_attempt_counts(real: Catalog) -> None:
-    study = CrossCheck(real, asked(4, 500))
-
     def noisy(spec: TrialSpec, asked_for: WindowSpec) -> Window:
         bad = {1: {"1-oha"}, 2: {"1-oha", "2-vegeta"}}[spec.attempt]
         if asked_for.name in bad:
             return window(findings=[finding("void", "steal", "20 % steal")], verdict=Verdict.VOID)
         return window()
 
-    made = play(study, noisy)
+    made, found = concluded(real, noisy, asked(4, 500))
     assert [t.spec.attempt for t in made] == [1, 2]
-    found = study.conclude(made, Baselines())
     assert (found.verdict, found.conclusions.word) == (Verdict.OK, "agree")
     assert (found.conclusions.pairs, found.conclusions.disturbed) == (3, 1)
     assert "left out: under oha 20 % steal" in found.conclusions.reasons
@@ -254,14 +241,12 @@ def test_what_cannot_be_asked(real: Catalog, wanted: Request, told: str) -> None
 
 
 def test_the_report(real: Catalog) -> None:
-    study = CrossCheck(real, asked(7, 4000))
-
     def answered(_: TrialSpec, asked_for: WindowSpec) -> Window:
         if asked_for.name == "7-oha":
             return window(findings=[finding("void", "steal", "20 % steal")], verdict=Verdict.VOID)
         return window(SHIFT_MS if asked_for.generator == "vegeta" else 0.0)
 
-    found = result_of(asked(7, 4000), study.conclude(play(study, answered), Baselines()))
+    found = result_of(asked(7, 4000), concluded(real, answered, asked(7, 4000))[1])
     assert text(report(found)) == (FIXTURES / "crosscheck-report.txt").read_text()
     assert Result[CrossChecked].model_validate_json(found.model_dump_json()).conclusions.word == "disagree"
 

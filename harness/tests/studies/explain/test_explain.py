@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from harness_engine import (
+    Answer,
     FakeLab,
     invalid_window,
     play,
@@ -23,7 +25,7 @@ from harness_engine import (
     void_window,
 )
 from harness_places import FIXTURES, ROOT
-from harness_samples import good_window
+from harness_samples import good_window, there
 from typer.testing import CliRunner
 
 import tandem.commands.main  # noqa: F401 (it adds the commands)
@@ -90,7 +92,7 @@ def limits(label: str) -> float:
 type Rates = Callable[[str], float]
 
 
-def answers(rates: Rates, scatter: float = 0.0, **changes: Any) -> Callable[[TrialSpec, WindowSpec], Window]:
+def answers(rates: Rates, scatter: float = 0.0, **changes: Any) -> Answer:
     """Windows with these rates, up and down by 1 % from block to block. scatter: of each start."""
 
     def answer(spec: TrialSpec, _: WindowSpec) -> Window:
@@ -103,10 +105,15 @@ def answers(rates: Rates, scatter: float = 0.0, **changes: Any) -> Callable[[Tri
     return answer
 
 
+def but(label: str, other: Callable[[], Window]) -> Answer:
+    """All as they are, but one cell."""
+    return lambda spec, window: other() if spec.variants == [label] else answers(limits)(spec, window)
+
+
 def concluded(
     real: Catalog,
     found: Request | None = None,
-    answer: Callable[[TrialSpec, WindowSpec], Window] | None = None,
+    answer: Answer | None = None,
     ceilings: dict[str, float | None] | None = None,
 ) -> Concluded[Explained]:
     study = Explain(real, found or asked())
@@ -115,16 +122,11 @@ def concluded(
 
 
 def of(found: Explained, metric: str = GOODPUT) -> Explanation:
-    explained = found.of(metric)
-    assert explained is not None
-    return explained
+    return there(found.of(metric))
 
 
 def ratio(found: Explained, metric: str = GOODPUT) -> float:
-    gap = found.gap(metric)
-    assert gap is not None
-    assert gap.ratio is not None
-    return gap.ratio
+    return there(there(found.gap(metric)).ratio)
 
 
 def factor(found: Explained, name: str, side: str | None) -> FactorShare:
@@ -189,11 +191,8 @@ def test_a_cell_has_its_own_settings_and_the_equal_ones(real: Catalog) -> None:
     cells = {variant.label: variant for variant in Explain(real, found).variants}
     assert cells["python-sync equal"].settings == {}
     assert cells["A python-sync own persistence"].settings == {"DB_PERSISTENT": "0", "DB_PREPARE": "0"}
-    assert cells["A python-sync own handlers, time zone"].settings == {
-        "WORKERS": "5",
-        "THREADS": "1",
-        "DB_TIME_ZONE": "request",
-    }
+    handlers = {"WORKERS": "5", "THREADS": "1", "DB_TIME_ZONE": "request"}
+    assert cells["A python-sync own handlers, time zone"].settings == handlers
     assert cells[SYNC].settings == found.variants[0].settings
     assert found.settings == {"DB_POOL_MAX": "20"}
     assert all(cell.variables == {"APP_MAXCONN": "25"} for cell in cells.values())
@@ -214,17 +213,14 @@ def test_ends_alone_are_not_made_more_often(real: Catalog) -> None:
     assert [len(block) for block in Explain(real, found).outline()] == [3, 3, 3]
 
 
-@pytest.mark.parametrize("experiment", ["sync-to-async-python"])
-def test_the_preset_has_the_settings_of_the_published_rows(experiment: str) -> None:
+def test_the_preset_has_the_settings_of_the_published_rows() -> None:
     preset = read_preset(ROOT, "published", "recipes")
-    assert preset.experiment == experiment
-    rows = pick(ROOT, experiment).rows
+    assert preset.experiment == "sync-to-async-python"
+    rows, common = pick(ROOT, preset.experiment).rows, pick(ROOT, preset.experiment).variant
     published = [row.variant for row in rows if row.label.endswith("as published, 4 ms")]
     assert {run["implementation"]: run["settings"] for run in published} == preset.settings
-    assert {json.dumps(row.variant["settings"]) for row in rows if "equal" in row.label} == {
-        json.dumps(preset.equal)
-    }
-    common = pick(ROOT, experiment).variant
+    equal = {json.dumps(row.variant["settings"]) for row in rows if "equal" in row.label}
+    assert equal == {json.dumps(preset.equal)}
     assert common["variables"] == preset.variables
     assert common["scenario_changes"]["connections"] == preset.changes["connections"]
 
@@ -278,9 +274,7 @@ def test_a_condition_of_what_is_not_in_the_path_is_refused(
     real: Catalog, topology: str, condition: dict[str, str], passed: bool
 ) -> None:
     found = near_and_far(conditions=[condition, {}])
-    found = found.model_copy(
-        update={"conditions": found.conditions.model_copy(update={"topology": topology})}
-    )
+    found.conditions.topology = topology
     if passed:
         Explain(real, found)
         return
@@ -314,6 +308,11 @@ def test_conditions_are_typed_like_settings() -> None:
 # ---- what cannot be asked ----
 
 
+def offered(refused: pytest.ExceptionInfo[UsageError]) -> list[str]:
+    """The factors of the nearest design."""
+    return re.findall(r"--factor '(.*?)'", str(refused.value))
+
+
 def test_more_factors_than_four_are_refused_with_the_nearest_design(real: Catalog) -> None:
     many = {
         "WORKERS": "3", "DB_POOL_MAX": "4", "DB_PERSISTENT": "0", "DB_PREPARE": "0", "DB_RESET": "1",
@@ -321,19 +320,13 @@ def test_more_factors_than_four_are_refused_with_the_nearest_design(real: Catalo
     found = own(("rust-async", many), ("node", {}))
     with pytest.raises(UsageError, match="in 5 factors, and at most 4 are") as refused:
         Explain(real, found)
-    offered = [part.rstrip("' ") for part in str(refused.value).split("--factor '")[1:]]
-    assert offered == ["connections=DB_POOL_MAX+DB_PERSISTENT", "statements=DB_PREPARE+DB_RESET"]
-    taken = own(("rust-async", many), ("node", {}), factors=parse_factors(offered))
-    assert [factor.name for factor in Explain(real, taken).legs[0].factors] == [
-        "connections",
-        "statements",
-        "WORKERS",
-    ]
+    assert offered(refused) == ["connections=DB_POOL_MAX+DB_PERSISTENT", "statements=DB_PREPARE+DB_RESET"]
+    taken = own(("rust-async", many), ("node", {}), factors=parse_factors(offered(refused)))
+    names = [factor.name for factor in Explain(real, taken).legs[0].factors]
+    assert names == ["connections", "statements", "WORKERS"]
     together = {"connections": ["DB_POOL_MAX", "DB_PERSISTENT"]}
-    grouped = own(("rust-async", many), ("node", {}), groups=together)
-    assert len(Explain(real, grouped).legs[0].factors) == 5, (
-        "four are tried in every combination, one of them of two"
-    )
+    grouped = Explain(real, own(("rust-async", many), ("node", {}), groups=together))
+    assert len(grouped.legs[0].factors) == 5, "four are tried in every combination, one of them of two"
 
 
 @pytest.mark.parametrize(
@@ -362,21 +355,18 @@ def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.C
     assert "handlers: WORKERS 5 to 2, THREADS 1 to 10; persistence: DB_PERSISTENT 0 to 1" in said
     with pytest.raises(UsageError, match=r"the budget is 10 min.*--budget 16min") as refused:
         told(study, 870, 600)
-    offered = [
-        part.rstrip(" .'") for part in str(refused.value).partition(" Or give")[0].split("--factor '")[1:]
-    ]
-    assert offered == [
+    assert offered(refused) == [
         "connections=WORKERS+THREADS+DB_PERSISTENT+DB_PREPARE",
         "statements=DB_TIME_ZONE+DB_RESET",
     ]
-    fewer = Explain(real, asked(factors=parse_factors(offered)))
+    fewer = Explain(real, asked(factors=parse_factors(offered(refused))))
     assert [len(leg.factors) for leg in fewer.legs] == [2, 2]
     assert sum(len(block) for block in fewer.outline()) == 28
 
 
 def test_what_is_offered_to_both_sides_is_one_factor(real: Catalog) -> None:
-    offered = offer(Explain(real, asked("python-async", "rust-async")).legs)
-    assert offered == "--factor 'statements=DB_TIME_ZONE+DB_RESET+DB_PREPARE'"
+    legs = Explain(real, asked("python-async", "rust-async")).legs
+    assert offer(legs) == "--factor 'statements=DB_TIME_ZONE+DB_RESET+DB_PREPARE'"
 
 
 @pytest.mark.parametrize("wrong", [["a"], ["=DB_RESET"], ["a=DB_RESET+"], ["a=DB_RESET", "a=DB_PREPARE"]])
@@ -446,10 +436,7 @@ def test_no_gap_is_an_answer(real: Catalog) -> None:
 def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Catalog) -> None:
     missing = "A python-sync own persistence"
 
-    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
-        return refusing() if spec.variants == [missing] else answers(limits)(spec, window)
-
-    found = concluded(real, answer=answer)
+    found = concluded(real, answer=but(missing, refusing))
     assert found.verdict is Verdict.OK
     cell = named(found.conclusions, missing)
     why = found.conclusions.figure(cell)
@@ -467,21 +454,14 @@ def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Ca
 
 def test_a_cell_that_is_wrong_makes_its_leg_a_hint(real: Catalog) -> None:
     wrong = "A python-sync own persistence"
-
-    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
-        return invalid_window() if spec.variants == [wrong] else answers(limits)(spec, window)
-
-    conclusions = concluded(real, answer=answer).conclusions
+    conclusions = concluded(real, answer=but(wrong, invalid_window)).conclusions
     assert bounds(of(conclusions).factors, "A") == {"unknown"}
     assert bounds(of(conclusions).factors, "B") == {None}
     assert conclusions.figure(named(conclusions, wrong)).verdict is Verdict.INVALID
 
 
 def test_an_end_without_figures_explains_nothing(real: Catalog) -> None:
-    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
-        return invalid_window() if spec.variants == [ASYNC] else answers(limits)(spec, window)
-
-    found = concluded(real, answer=answer)
+    found = concluded(real, answer=but(ASYNC, invalid_window))
     assert found.verdict is Verdict.INVALID
     assert found.conclusions.gap() is None
     assert "not explained" in sentence(found.conclusions)
@@ -489,7 +469,7 @@ def test_an_end_without_figures_explains_nothing(real: Catalog) -> None:
     assert "wrong" in text(report(result_of(asked(), found)))
 
 
-def limited(bottleneck: str, *labels: str) -> Callable[[TrialSpec, WindowSpec], Window]:
+def limited(bottleneck: str, *labels: str) -> Answer:
     """Cells that something limits; nothing limits the others."""
 
     def answer(spec: TrialSpec, window: WindowSpec) -> Window:
@@ -499,61 +479,46 @@ def limited(bottleneck: str, *labels: str) -> Callable[[TrialSpec, WindowSpec], 
     return answer
 
 
-@pytest.mark.parametrize(
-    ("bottleneck", "sign"), [("proxy", "at least"), ("generator", "at least"), ("database", None)]
-)
-def test_a_rate_that_the_laboratory_held_back_is_a_bound(
-    real: Catalog, bottleneck: str, sign: str | None
-) -> None:
-    conclusions = concluded(real, answer=limited(bottleneck, "python-sync equal")).conclusions
-    assert bounds(of(conclusions).factors, "A") == {sign}
-    assert of(conclusions).programs.bound == "at most"
-    assert {share.bound for share in of(conclusions, APP).factors} == {None}
-
-
 SYNC_EQUAL, ASYNC_EQUAL = "python-sync equal", "python-async equal"
+BOTH_EQUAL = [SYNC_EQUAL, ASYNC_EQUAL]
 
 
 @pytest.mark.parametrize(
-    ("bottleneck", "cells", "bound", "words"),
+    ("bottleneck", "cells", "factors", "programs", "legs", "behind"),
     [
-        ("database", [SYNC_EQUAL], "at most", "(the database limited python-sync equal)"),
-        ("database", [ASYNC_EQUAL], "at least", "(the database limited python-async equal)"),
-        ("pooler", [SYNC_EQUAL, ASYNC_EQUAL], "unknown", "(PgBouncer's CPU limited both)"),
-        ("database+app-cpu", [SYNC_EQUAL, ASYNC_EQUAL], None, ""),
-        ("app-cpu", [SYNC_EQUAL, ASYNC_EQUAL], None, ""),
+        ("proxy", [SYNC_EQUAL], "at least", "at most", (None, None), ""),
+        ("generator", [SYNC_EQUAL], "at least", "at most", (None, None), ""),
+        ("database", [SYNC_EQUAL], None, "at most", ("at least", None), "the database"),
+        ("database", [ASYNC_EQUAL], None, "at least", (None, "at most"), "the database"),
+        ("database", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "the database"),
+        ("pooler", BOTH_EQUAL, None, "unknown", ("at least", "at most"), "PgBouncer's CPU"),
+        ("database+app-cpu", BOTH_EQUAL, None, None, (None, None), ""),
+        ("app-cpu", BOTH_EQUAL, None, None, (None, None), ""),
     ],
 )
-def test_what_stands_behind_the_programs_bounds_what_is_said_of_them(
-    real: Catalog, bottleneck: str, cells: list[str], bound: str | None, words: str
+def test_what_limited_the_equal_ends_bounds_what_is_said(
+    real: Catalog,
+    bottleneck: str,
+    cells: list[str],
+    factors: str | None,
+    programs: str | None,
+    legs: tuple[str | None, str | None],
+    behind: str,
 ) -> None:
+    """Rates that the laboratory held back are bounds; what stands behind the programs bounds them and all settings of a side."""
     found = concluded(real, answer=limited(bottleneck, *cells))
-    assert of(found.conclusions).programs.bound == bound
-    assert bounds(of(found.conclusions).factors, "A") == bounds(of(found.conclusions).factors, "B") == {None}
-    told = sentence(found.conclusions)
-    assert told.endswith(words)
-    assert ("limited" in told) == bool(words)
+    one, said = of(found.conclusions), sentence(found.conclusions)
+    assert (bounds(one.factors, "A"), bounds(one.factors, "B")) == ({factors}, {None})
+    assert one.programs.bound == programs
+    assert (one.legs[0].bound, one.legs[-1].bound) == legs
+    assert bounds(one.groups, "A") == {legs[0] or factors}
+    assert {share.bound for share in of(found.conclusions, APP).factors} == {None}
+    ends = cells[0] if len(cells) == 1 else "both"
+    assert said.endswith(f" ({behind} limited {ends})" if behind else "")
+    assert ("limited" in said) == bool(behind)
+    assert f"{'≥ ' if legs[0] else ''}× " in said.split(" = ")[1]
     shown = " ".join(text(report(result_of(asked(), found))).split())
-    assert ("database or PgBouncer limited one" in shown) == bool(words)
-
-
-@pytest.mark.parametrize(
-    ("cells", "first", "last"),
-    [
-        ([SYNC_EQUAL], "at least", None),
-        ([ASYNC_EQUAL], None, "at most"),
-        ([SYNC_EQUAL, ASYNC_EQUAL], "at least", "at most"),
-        ([], None, None),
-    ],
-)
-def test_all_settings_of_a_side_are_a_bound_where_what_stands_behind_limited_their_equal_end(
-    real: Catalog, cells: list[str], first: str | None, last: str | None
-) -> None:
-    told = concluded(real, answer=limited("database", *cells)).conclusions
-    legs = of(told).legs
-    assert (legs[0].bound, legs[-1].bound) == (first, last)
-    assert bounds(of(told).groups, "A") == {first}
-    assert f"{'≥ ' if first else ''}× " in sentence(told).split(" = ")[1]
+    assert ("database or PgBouncer limited one" in shown) == (programs is not None)
 
 
 def test_a_rate_near_a_ceiling_is_a_bound_as_well(real: Catalog) -> None:
@@ -602,7 +567,7 @@ def test_each_cell_stands_beside_its_model(real: Catalog) -> None:
     for cell in cells.values():
         assert cell.model is not None
         assert cell.model.round_trips == cell.pooler_queries_per_request
-        rate = conclusions.mean(cell) or math.nan
+        rate = conclusions.mean_of(GOODPUT, cell.position) or math.nan
         assert cell.model.off == pytest.approx(cell.model.predicted.throughput_rps / rate - 1, abs=1e-4)
         assert bool(cell.model.likely) == (abs(cell.model.off) > 0.10)
     usable = {label: cell.model.usable_connections for label, cell in cells.items() if cell.model}

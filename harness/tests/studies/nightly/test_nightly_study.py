@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from harness_engine import request, result_of, told_before
@@ -19,7 +19,8 @@ from tandem.cli.options import read_variant
 from tandem.commands import nightly as command
 from tandem.commands.nightly import MOVED, WORSE, _finished, cells, comparison, status
 from tandem.engine.journal import BEGUN, Begun
-from tandem.engine.study import Study
+from tandem.engine.run import drive
+from tandem.engine.study import Study, answered
 from tandem.errors import UsageError
 from tandem.facts.paired import contrast
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
@@ -29,8 +30,8 @@ from tandem.record.conclusion import Contrast
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
 from tandem.record.store import write_model
-from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
-from tandem.record.window import Verdict
+from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.window import Verdict, Window
 from tandem.studies.nightly.conclusions import beside, points_of
 from tandem.studies.nightly.confirm import FreshBlocks, confirmed, differs_as, event_answer
 from tandem.studies.nightly.report import answer_text, creep_text, event_text
@@ -54,37 +55,21 @@ def asked(**options: Any) -> Request:
 
 def made(spec: TrialSpec, today: float = 1.0, took_s: float = 30.0, good: bool = True) -> Trial:
     """A block: today's image costs `today` times what the frozen one costs."""
-    windows = []
-    for window in spec.windows:
-        found = {
-            label: good_window(
-                "open" if window.name == "duet" else "closed",
-                app_cpu_us_per_request=100.0 * (today if label == ONE else 1.0),
-                goodput_rps=1000.0,
-                verdict=Verdict.OK if good else Verdict.VOID,
-            )
-            for label in window.variants
-        }
-        windows.append(WindowRecord(spec=window, windows=found))
-    return Trial(
-        spec=spec,
-        started_at=NOW,
-        verdict=Verdict.OK if good else Verdict.VOID,
-        windows=windows,
-        phases=[Phase(name="all", duration_s=took_s)],
-    )
+    verdict, phases = Verdict.OK if good else Verdict.VOID, [Phase(name="all", duration_s=took_s)]
+
+    def seen(window: WindowSpec, label: str) -> Window:
+        cost = 100.0 * (today if label == ONE else 1.0)
+        return good_window(window.load, app_cpu_us_per_request=cost, goodput_rps=1000.0, verdict=verdict)
+
+    windows = [
+        WindowRecord(spec=window, windows={label: seen(window, label) for label in window.variants})
+        for window in spec.windows
+    ]
+    return Trial(spec=spec, started_at=NOW, verdict=verdict, windows=windows, phases=phases)
 
 
 def run(study: Nightly, took_s: float) -> list[Trial]:
-    plan, trials = study.plan(), []
-    try:
-        block = next(plan)
-        while True:
-            new = [made(spec, took_s=took_s) for spec in block]
-            trials += new
-            block = plan.send(new)
-    except StopIteration:
-        return trials
+    return drive(study.plan(), lambda spec: made(spec, took_s=took_s))
 
 
 def test_a_block_has_todays_image_and_the_frozen_one_twice(real: Catalog) -> None:
@@ -129,34 +114,21 @@ def test_the_others_go_on_without_the_first(real: Catalog, refused: str, duet: b
     """An image of long ago may not serve today's contract; without one of the others nothing can be said."""
     study = Nightly(real, asked(blocks=1, first={"node": "oldest"}))
     [[spec]] = study.outline()
-    whole = made(spec).windows
-    windows = study.windows(spec)
-    window = next(windows)
-    try:
-        while True:
-            own = [label for label in window.variants if label != refused]
-            answered = next(record for record in whole if record.spec.name == window.name)
-            window = windows.send(
-                WindowRecord(
-                    spec=window.model_copy(update={"variants": own}),
-                    windows={label: answered.windows[label] for label in own},
-                )
-            )
-            if window.name == "duet":
-                break
-    except StopIteration:
-        assert not duet
-        return
-    assert duet
-    assert {*window.variants} == {*spec.variants} - {refused}
+    whole, seen = {record.spec.name: record for record in made(spec).windows}, list[WindowSpec]()
+
+    def without(window: WindowSpec) -> WindowRecord:
+        seen.append(window)
+        own = [label for label in window.variants if label != refused]
+        windows = {label: whole[window.name].windows[label] for label in own}
+        return WindowRecord(spec=window.model_copy(update={"variants": own}), windows=windows)
+
+    answered(study.windows(spec), without)
+    assert [{*one.variants} for one in seen if one.name == "duet"] == [{*spec.variants} - {refused}] * duet
 
 
-@pytest.mark.parametrize(("took_s", "least", "most"), [(30.0, 10, 10), (100.0, 3, 3), (1000.0, 1, 1)])
-def test_the_budget_is_kept_whatever_a_trial_takes(
-    real: Catalog, took_s: float, least: int, most: int
-) -> None:
-    trials = run(Nightly(real, asked(budget_s=300)), took_s)
-    assert least <= len(trials) <= most
+@pytest.mark.parametrize(("took_s", "blocks"), [(30.0, 10), (100.0, 3), (1000.0, 1)])
+def test_the_budget_is_kept_whatever_a_trial_takes(real: Catalog, took_s: float, blocks: int) -> None:
+    assert len(run(Nightly(real, asked(budget_s=300)), took_s)) == blocks
 
 
 def test_everything_gets_a_block_whatever_the_budget(real: Catalog) -> None:
@@ -197,10 +169,14 @@ def test_what_has_no_value_makes_the_night_not_ok(real: Catalog) -> None:
 # ---- the command ----
 
 
-def kept(folder: Path, real: Catalog, blocks: int, finished: bool, hour: int) -> None:
+def folder(hour: int) -> str:
+    return f"20260101T{hour:02}0000Z-nightly-node-nightly"
+
+
+def kept(results: Path, real: Catalog, blocks: int, finished: bool, hour: int) -> None:
     """A night's folder, as a command leaves it."""
     study = Nightly(real, asked(blocks=blocks))
-    place = folder / f"20260101T{hour:02}0000Z-nightly-node-nightly"
+    place = results / folder(hour)
     place.mkdir()
     write_model(place / BEGUN, Begun(request=study.request, started_at=NOW))
     if finished:
@@ -214,10 +190,10 @@ def kept(folder: Path, real: Catalog, blocks: int, finished: bool, hour: int) ->
 @pytest.mark.parametrize(
     ("others", "found"),
     [
-        ([], "20260101T010000Z-nightly-node-nightly"),
-        ([(2, True)], "20260101T010000Z-nightly-node-nightly"),
-        ([(2, False)], "20260101T010000Z-nightly-node-nightly"),
-        ([(1, True)], "20260101T020000Z-nightly-node-nightly"),
+        ([], folder(1)),
+        ([(2, True)], folder(1)),
+        ([(2, False)], folder(1)),
+        ([(1, True)], folder(2)),
         ([(1, False)], None),
     ],
 )
@@ -234,7 +210,7 @@ def test_a_kill_after_the_measurement_goes_on_with_what_it_measured(
     kept(tmp_path, real, blocks=1, finished=True, hour=1)
     for blocks, finished in others:
         kept(tmp_path, real, blocks, finished, hour=2)
-    broken = tmp_path / "20260101T030000Z-nightly-node-nightly" / BEGUN
+    broken = tmp_path / folder(3) / BEGUN
     broken.parent.mkdir()
     broken.write_text("{")
     done = _finished(asked(blocks=1))
@@ -295,20 +271,18 @@ def play(
     slow: Callable[[Program], int],
     again: Callable[[Program], Program | None] = lambda program: None,
     void: bool = False,
-) -> tuple[AlarmAnswer | None, list[str]]:
-    """The answer, and which images were compared. slow: in how many ways an image is slower, each by 2 %."""
-    steps, compared = confirmed(one, there, lambda: NOW, again), list[str]()
-    try:
-        old, new = next(steps)
-        while True:
-            compared.append(old.tag + new.tag)
-            by = 0.02 * (slow(old) - slow(new))
-            ratio = fresh([by + 0.001, by - 0.001, by + 0.002, by - 0.002])
-            old, new = steps.send(
-                FreshBlocks(compared[-1], None if void else ratio, f"just compare {compared[-1]}")
-            )
-    except StopIteration as end:
-        return end.value, compared
+) -> tuple[Any, list[str]]:
+    """The answer, if there is one, and which images were compared. slow: in how many ways an image is slower, each by 2 %."""
+    compared = list[str]()
+
+    def blocks(pair: tuple[Program, Program]) -> FreshBlocks:
+        old, new = pair
+        compared.append(old.tag + new.tag)
+        by = 0.02 * (slow(old) - slow(new))
+        ratio = fresh([by + 0.001, by - 0.001, by + 0.002, by - 0.002])
+        return FreshBlocks(compared[-1], None if void else ratio, f"just compare {compared[-1]}")
+
+    return answered(confirmed(one, there, lambda: NOW, again), blocks), compared
 
 
 def from_image(number: int) -> Callable[[Program], int]:
@@ -319,7 +293,6 @@ def from_image(number: int) -> Callable[[Program], int]:
 @pytest.mark.parametrize("slow_from", [1, 2, 3, 4])
 def test_bisection_ends_at_the_two_neighbours_between_which_it_came(slow_from: int) -> None:
     found, compared = play(alarm(IMAGES), IMAGES, from_image(slow_from))
-    assert found is not None
     assert (found.word, found.worse) == ("confirmed", True)
     assert (found.good, found.bad) == (IMAGES[slow_from - 1], IMAGES[slow_from])
     assert compared[0] == "ae"
@@ -328,19 +301,21 @@ def test_bisection_ends_at_the_two_neighbours_between_which_it_came(slow_from: i
     assert found.command == f"just compare a{IMAGES[slow_from].tag}", "the one of the image that it came with"
 
 
-def test_two_neighbours_are_compared_once() -> None:
-    found, compared = play(alarm(IMAGES[:2]), IMAGES[:2], from_image(1))
-    assert found is not None
-    assert (found.word, found.good, found.bad) == ("confirmed", IMAGES[0], IMAGES[1])
-    assert compared == ["ab"]
-
-
-def test_what_no_fresh_block_shows_is_not_confirmed() -> None:
-    found, compared = play(alarm(IMAGES), IMAGES, from_image(5))
-    assert found is not None
-    assert (found.word, found.good, found.bad) == ("not confirmed", IMAGES[0], IMAGES[4])
+@pytest.mark.parametrize(
+    ("kept", "slow_from", "word", "ends", "compared"),
+    [
+        ("ab", 1, "confirmed", "ab", ["ab"]),  # neighbours are compared once
+        ("abcde", 5, "not confirmed", "ae", ["ae"]),  # what lies between is not looked for
+        ("abe", 3, "confirmed", "be", ["ae", "ab"]),  # some are gone: as near as it can be told
+    ],
+)
+def test_images_that_are_there_are_compared(
+    kept: str, slow_from: int, word: str, ends: str, compared: list[str]
+) -> None:
+    there = [image for image in IMAGES if image.tag in kept]
+    found, made = play(alarm(IMAGES[: IMAGES.index(there[-1]) + 1]), there, from_image(slow_from))
+    assert (found.word, found.good.tag + found.bad.tag, made) == (word, ends, compared)
     assert found.ratio is not None
-    assert compared == ["ae"], "what lies between is not looked for"
 
 
 @pytest.mark.parametrize(
@@ -356,16 +331,7 @@ def test_some_alarms_are_answered_without_a_comparison(
     one: JudgedSeries, there: list[Program], word: str
 ) -> None:
     found, compared = play(one, there, from_image(1))
-    assert found is not None
     assert (found.word, compared) == (word, [])
-
-
-def test_an_image_between_that_is_gone_is_left_out() -> None:
-    there = [IMAGES[0], IMAGES[1], IMAGES[4]]
-    found, compared = play(alarm(IMAGES), there, from_image(3))
-    assert found is not None
-    assert (found.good, found.bad) == (IMAGES[1], IMAGES[4]), "as near as it can be told"
-    assert compared == ["ae", "ab"]
 
 
 @pytest.mark.parametrize(("slow_from", "word"), [(1, "confirmed"), (2, "machine")])
@@ -373,10 +339,8 @@ def test_an_event_hides_no_regression(slow_from: int, word: str) -> None:
     """The machine moved, and it is known what came: fresh blocks on the new one tell whether the images differ too."""
     both = alarm(IMAGES[:2], "machine")
     found, compared = play(replace(both, events=["kernel 6.1 -> 6.2"]), IMAGES[:2], from_image(slow_from))
-    assert found is not None
     assert (found.word, compared) == (word, ["ab"])
     found, compared = play(both, IMAGES[:2], from_image(slow_from))
-    assert found is not None
     assert (found.word, compared) == ("machine", [])
 
 
@@ -387,7 +351,7 @@ OLD, NEW = "sha256:old", "sha256:new"
 
 def play_on_bases(
     bases: str, slow_commit: int | None, slow_base: bool, can_build: bool = True
-) -> tuple[AlarmAnswer, list[str]]:
+) -> tuple[Any, list[str]]:
     """Images a, b, … on old (o) and new (n) bases. Slow: commits from `slow_commit` on, and the new base, if so. An image that
     is built again has the tag of its commit in capitals."""
     images = [
@@ -402,49 +366,33 @@ def play_on_bases(
         late = slow_commit is not None and "abcde".index(program.tag.lower()) >= slow_commit
         return late + (slow_base and program.base == NEW)
 
-    found, compared = play(alarm(images), images, slow, again)
-    return cast(AlarmAnswer, found), compared
+    return play(alarm(images), images, slow, again)
 
 
-def test_a_new_base_is_not_blamed_on_commits() -> None:
-    """The good commit on the new base is as the bad one; the base alone makes the difference."""
-    found, compared = play_on_bases("on", None, slow_base=True)
-    assert compared == ["Ab", "aA"]
-    assert (found.word, found.base_is_told_apart) == ("base", True)
-    assert found.rebuilt is not None
-    assert (found.good, found.bad) == (Program(tag="a", commit="a" * 40, base=OLD), found.rebuilt)
-
-
-def test_commits_are_blamed_where_they_differ_on_one_base() -> None:
-    found, compared = play_on_bases("on", 1, slow_base=True)
-    assert compared == ["Ab"]
-    assert found.word == "confirmed"
-    assert found.good is not None
-    assert found.good.tag == "A"
-
-
-def test_bisection_is_on_one_base() -> None:
-    """What lies between on the old base is built again as well."""
-    found, compared = play_on_bases("oonnn", 3, slow_base=True)
-    assert compared == ["Ae", "Ac", "Ad"]
-    assert (found.word, found.good and found.good.tag, found.bad and found.bad.tag) == ("confirmed", "c", "d")
-
-
-def test_neither_base_nor_commits() -> None:
-    found, compared = play_on_bases("on", None, slow_base=False)
-    assert (found.word, compared) == ("not confirmed", ["Ab", "aA"])
+@pytest.mark.parametrize(
+    ("bases", "slow_commit", "slow_base", "word", "ends", "compared"),
+    [
+        ("on", None, True, "base", "aA", ["Ab", "aA"]),  # the good commit on the new base is as the bad one
+        ("on", 1, True, "confirmed", "Ab", ["Ab"]),  # commits are blamed where they differ on one base
+        ("oonnn", 3, True, "confirmed", "cd", ["Ae", "Ac", "Ad"]),  # what lies between is built again as well
+        ("on", None, False, "not confirmed", "aA", ["Ab", "aA"]),  # neither base nor commits
+        ("oo", 1, True, "confirmed", "ab", ["ab"]),  # on one base nothing is built again
+        ("nn", 1, True, "confirmed", "ab", ["ab"]),
+    ],
+)
+def test_a_new_base_is_told_apart_from_commits(
+    bases: str, slow_commit: int | None, slow_base: bool, word: str, ends: str, compared: list[str]
+) -> None:
+    found, made = play_on_bases(bases, slow_commit, slow_base)
+    assert (found.word, found.good.tag + found.bad.tag, made) == (word, ends, compared)
+    assert found.base_is_told_apart
+    assert (found.rebuilt is not None) == ("on" in bases)
 
 
 def test_what_cannot_be_built_again_is_told() -> None:
     found, compared = play_on_bases("on", None, slow_base=True, can_build=False)
     assert (found.word, found.base_is_told_apart, compared) == ("confirmed", False, ["ab"])
     assert "commits and base are not told apart" in answer_text(found)
-
-
-@pytest.mark.parametrize("bases", ["oo", "nn"])
-def test_on_one_base_nothing_is_built_again(bases: str) -> None:
-    found, compared = play_on_bases(bases, 1, slow_base=True)
-    assert (found.word, found.rebuilt, compared) == ("confirmed", None, ["ab"])
 
 
 # ---- events ----
@@ -470,25 +418,22 @@ def test_an_event_moved_what_is_now_farther_than_nights_are(ratio: float | None,
     assert status(Verdict.OK, [], [found]) == (MOVED if moved else 0)
 
 
-def test_the_report_names_what_is_new_this_night() -> None:
-    def night(number: int, kernel: str) -> Night:
-        return Night(
-            id=f"{number}-all", machine="m", cpu_model="c", started_at=NOW + timedelta(days=number), kernel=kernel,
-            programs={"node": Program(tag="a"), "go": Program(tag="b")},
-        )  # fmt: skip
+def night(number: int, *names: str, kernel: str = "6.1") -> Night:
+    programs = {name: Program(tag=name) for name in names}
+    at = {"id": f"{number}-all", "started_at": NOW + timedelta(days=number)}
+    return Night.model_validate(
+        {**at, "machine": "m", "cpu_model": "c", "kernel": kernel, "programs": programs}
+    )
 
-    nights = [night(1, "6.1"), night(2, "6.2"), night(3, "6.2")]
+
+def test_the_report_names_what_is_new_this_night() -> None:
+    nights = [night(n, "node", "go", kernel=kernel) for n, kernel in ((1, "6.1"), (2, "6.2"), (3, "6.2"))]
     assert command.new_under(nights, "2-all") == ["kernel 6.1 -> 6.2 (node, go)"]
     assert command.new_under(nights, "3-all") == []
 
 
 @pytest.mark.parametrize(("of_node", "of_others", "weekly"), [(7, 0, True), (7, 3, True), (6, 1, False)])
 def test_a_week_is_seven_nights_of_its_own(of_node: int, of_others: int, weekly: bool) -> None:
-    def night(number: int, name: str) -> Night:
-        return Night(
-            id=str(number), machine="m", cpu_model="c", started_at=NOW, programs={name: Program(tag="a")}
-        )
-
     nights = [night(n, "node" if n < of_node else "other") for n in range(of_node + of_others)]
     assert command._weekly(nights, asked()) is weekly
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from harness_engine import text
 from harness_experiments import FAST, OURS, SLOW, estimates_of, experiment, made, reproduction, trials
-from harness_samples import PROPERTY, TOOL_RESULT, good_window, quiet_roles, role
+from harness_samples import PROPERTY, TOOL_RESULT, good_window, quiet_roles, role, there
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +41,7 @@ from tandem.studies.reproduce.experiment import ExperimentPlan, ExperimentRow
 from tandem.studies.reproduce.report import judged, judgement, report
 from tandem.studies.reproduce.rows import PlannedRow
 from tandem.studies.reproduce.trials import (
+    RowTrial,
     connected,
     connection_figures,
     idle_figures,
@@ -89,20 +90,16 @@ def among(one: Ratio, other: Ratio) -> list[tuple[Says, Ratio]]:
 def test_many_claims_share_what_chance_may_decide() -> None:
     """A p of 0.03 decides a claim that stands alone, and not one among ten that are noise."""
     weak = compare([0.30, 0.02, 0.25, 0.35, 0.05, 0.1])
-    [alone] = adjusted([("more", weak)])
-    assert alone is not None
+    alone = there(adjusted([("more", weak)])[0])
     assert 0.01 < alone < 0.05
     assert verdict("more", weak, alone) == "stands"
     noise = compare([0.5, -0.5, 0.4, -0.45, 0.1, -0.02])
     p, *others = adjusted(among(weak, noise))
-    assert p is not None
-    assert p > 0.05
+    assert there(p) > 0.05
     assert verdict("more", weak, p) == "not decided"
     assert all(verdict("more", noise, other) == "not decided" for other in others)
     strong = compare([1.0, 1.01, 0.99])
-    kept = adjusted(among(weak, strong))[0]
-    assert kept is not None
-    assert kept < 0.05, "beside many that stand it stands as well"
+    assert there(adjusted(among(weak, strong))[0]) < 0.05, "beside many that stand it stands as well"
     assert adjusted([("more", compare([0.1]))]) == [None]
 
 
@@ -146,8 +143,7 @@ def test_swapping_the_rows_turns_the_claim(values: list[float]) -> None:
 @given(st.lists(POSITIVE, min_size=2, max_size=8))
 def test_a_claim_that_stands_has_its_interval_on_the_right_side(values: list[float]) -> None:
     found = compare([math.log(v) for v in values])
-    assert found.interval is not None
-    low, high = found.interval
+    low, high = there(found.interval)
     word = verdict("more", found)
     assert (word == "stands") == (low > 1 and high > 1 + MARGIN)
     assert (word == "reversed") == (high < 1 and low < 1 / (1 + MARGIN))
@@ -162,13 +158,8 @@ def test_only_blocks_that_have_both_count(of: dict[int, float], to: dict[int, fl
 
 
 def test_what_a_published_ratio_claims() -> None:
-    assert [implied(value) for value in (None, 8.5, 0.54, 1.01, 0.98)] == [
-        None,
-        "more",
-        "less",
-        "same",
-        "same",
-    ]
+    claims = [None, "more", "less", "same", "same"]
+    assert [implied(value) for value in (None, 8.5, 0.54, 1.01, 0.98)] == claims
 
 
 @pytest.mark.parametrize(
@@ -216,8 +207,8 @@ def test_rows_have_means_and_claims_are_judged_over_blocks() -> None:
     assert rate.mean == pytest.approx(100)
     assert (rate.n, rate.limit) == (5, "thread-pool")
     assert (rate.published, rate.coordinates) == (100.0, {})
-    assert rate.interval is not None
-    assert rate.interval[0] < 100 < rate.interval[1]
+    low, high = there(rate.interval)
+    assert low < 100 < high
     p99 = estimates_of(own, SLOW)["p99_ms"]
     assert (p99.mean, p99.n, p99.published) == (None, 0, 40.0), "published and not measured"
     [faster, framework] = own.judged
@@ -228,34 +219,38 @@ def test_rows_have_means_and_claims_are_judged_over_blocks() -> None:
     assert again.model_dump_json() == found.model_dump_json()
 
 
+VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
+
+
+def but(row: str, verdicts: dict[int, Verdict]) -> list[RowTrial]:
+    """All trials, those of some blocks of a row with another verdict."""
+    return [
+        replace(one, verdict=verdicts[one.block], reason="odd")
+        if one.row == row and one.block in verdicts
+        else one
+        for one in trials(RATES)
+    ]
+
+
 def test_a_trial_that_is_not_ok_counts_for_nothing() -> None:
-    bad = made(FAST, 1, 9.0, verdict=Verdict.VOID, reason="steal", figures={})
-    found = reproduction([bad, *(s for s in trials(RATES) if (s.row, s.block) != (FAST, 1))])
+    found = reproduction(but(FAST, {1: VOID}))
     assert found.verdict is Verdict.OK
     assert estimates_of(found.conclusions, FAST)["goodput_rps"].n == 4
     assert found.conclusions.contrasts[0].n == 4
-    assert found.reasons == [f"{FAST}, round 1: void: steal"]
+    assert found.reasons == [f"{FAST}, round 1: void: odd"]
 
 
-@pytest.mark.parametrize("bad", [Verdict.INVALID, Verdict.FAILED])
+@pytest.mark.parametrize("bad", [INVALID, FAILED])
 def test_a_row_with_an_invalid_trial_tells_no_figure_and_decides_no_claim(bad: Verdict) -> None:
     """Its good trials would be a selection."""
-    found = reproduction(
-        [
-            replace(one, verdict=bad, reason="wrong") if (one.row, one.block) == (FAST, 1) else one
-            for one in trials(RATES)
-        ]
-    ).conclusions
+    found = reproduction(but(FAST, {1: bad})).conclusions
     assert estimates_of(found, SLOW)["goodput_rps"].mean
     [rate] = estimates_of(found, FAST).values()
-    assert (rate.mean, rate.n, rate.verdict, rate.reasons) == (None, 0, bad, ["wrong"])
+    assert (rate.mean, rate.n, rate.verdict, rate.reasons) == (None, 0, bad, ["odd"])
     assert (found.rows[1].good, found.rows[1].made) == (4, 5)
     touched = [claim for claim in found.contrasts if FAST in (claim.of, claim.to)]
     assert touched
     assert {(claim.ratio, claim.word) for claim in touched} == {(None, "not decided")}
-
-
-VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
 
 
 @pytest.mark.parametrize(
@@ -269,18 +264,13 @@ VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
     ],
 )
 def test_the_verdict_of_the_whole(changes: dict[int, Verdict], verdict: Verdict) -> None:
-    found = [
-        replace(s, verdict=changes[s.block]) if s.row == SLOW and s.block in changes else s
-        for s in trials(RATES)
-    ]
-    assert reproduction(found).verdict is verdict
+    assert reproduction(but(SLOW, changes)).verdict is verdict
 
 
 def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
     """Its good trials of the first time count as well, but a ratio pairs rows of one time."""
-    void = made(SLOW, 1, 100.0, verdict=Verdict.VOID, reason="steal", figures={})
     again = [made(row, 1, rate, attempt=2) for row, rate in RATES.items()]
-    found = reproduction([void, *(one for one in trials(RATES) if (one.row, one.block) != (SLOW, 1)), *again])
+    found = reproduction([*but(SLOW, {1: VOID}), *again])
     assert [estimates_of(found.conclusions, row)["goodput_rps"].n for row in (SLOW, FAST)] == [5, 6]
     assert found.conclusions.contrasts[0].n == 5
     assert found.verdict is Verdict.OK
@@ -358,9 +348,6 @@ def test_plots_are_svg_with_both_kinds_of_axes() -> None:
     assert lines[0] != lines[1]
 
 
-# ---- the figures of a row, what it is refused for, what limited it ----
-
-
 # ---- figures ----
 
 
@@ -396,9 +383,8 @@ def test_a_percentile_needs_samples_on_its_side() -> None:
 
 def test_the_peaks_of_a_log_as_published() -> None:
     log = "# Elapsed time   CPU (%)     Real (MB)\n       0.000        0.000      227.293\n      11.048       48.000      274.422\n      12.052       38.000      275.672\n"
-    seen = beside.peaks(log)
-    assert seen is not None
-    found = peaks(Start(cpu_peak_percent=seen[0], resident_peak_bytes=seen[1]))
+    cpu, resident = there(beside.peaks(log))
+    found = peaks(Start(cpu_peak_percent=cpu, resident_peak_bytes=resident))
     assert found == {"peak_cpu_percent": 48.0, "peak_memory_mib": pytest.approx(275.672, abs=1e-6)}
     assert beside.peaks("# Elapsed time\n") is None
     assert set(peaks(Start()).values()) == {None}
@@ -409,10 +395,8 @@ def test_figures_of_a_tool() -> None:
     found = tool_figures(TOOL_RESULT.model_copy(update={"failed": 1_000}), good_window(goodput_rps=9_900))
     assert (found["goodput_rps"], found["errors"], found["connect_errors"]) == (9_900, 1_000, 0)
     assert found["p99_ms"] is None
-    assert (
-        tool_figures(TOOL_RESULT.model_copy(update={"requests": 0}), good_window())["app_cpu_us_per_request"]
-        is None
-    )
+    nothing = tool_figures(TOOL_RESULT.model_copy(update={"requests": 0}), good_window())
+    assert nothing["app_cpu_us_per_request"] is None
 
 
 def test_memory_of_silent_connections() -> None:
@@ -497,12 +481,8 @@ def test_the_generator_is_named_where_it_is_the_limit(generator: float, app: flo
 def test_one_thread_of_a_generator_with_more_cores_is_a_limit() -> None:
     roles = quiet_roles(loadgen=role(1.0, "2-3", available=2), app=role(0.5, "4"))
     assert limited(roles, 0.97, TOOL_RESULT) == "generator-thread"
-    assert (
-        limited(roles, 0.60, TOOL_RESULT)
-        == limited(roles, None, TOOL_RESULT)
-        == limited(roles, 0.97, None)
-        == "latency-bound"
-    )
+    others = ((0.60, TOOL_RESULT), (None, TOOL_RESULT), (0.97, None))
+    assert {limited(roles, *other) for other in others} == {"latency-bound"}
 
 
 def test_a_generator_that_keeps_requests_back_is_the_limit() -> None:

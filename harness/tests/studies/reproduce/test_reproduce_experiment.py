@@ -10,6 +10,7 @@ from harness_experiments import FAST, OURS, SLOW, experiment, table
 from tandem.errors import UsageError
 from tandem.studies.reproduce.experiment import (
     CORE_STARTS,
+    PLANS,
     WIDE_STARTS,
     pick,
     published_ratio,
@@ -33,11 +34,8 @@ def test_a_file_is_read_and_has_its_name(tmp_path: Path) -> None:
     (tmp_path / "loadgen/experiments").mkdir(parents=True)
     (tmp_path / "loadgen/experiments/waiting.toml").write_text(TOML)
     [found] = read_all(tmp_path).values()
-    assert (found.name, found.rows[0].published, found.plan("full").cap_s) == (
-        "waiting",
-        {"goodput_rps": 5},
-        60,
-    )
+    assert (found.name, found.plan("full").cap_s) == ("waiting", 60)
+    assert found.rows[0].published == {"goodput_rps": 5}
 
 
 @pytest.mark.parametrize(
@@ -99,25 +97,18 @@ def test_the_published_ratio() -> None:
     assert published_ratio(found, ours) is None
 
 
-def test_smoke_measures_a_part() -> None:
-    assert [row.label for row in experiment().measured("smoke")] == [SLOW, FAST]
-    assert len(experiment().measured("full")) == 3
-
-
-def test_core_is_smoke_more_often() -> None:
+def test_what_a_plan_measures() -> None:
+    """core is smoke more often; wide is every row as briefly as smoke."""
     found = experiment()
+    smoke = found.plan("smoke")
+    assert [row.label for row in found.measured("smoke")] == [SLOW, FAST]
+    assert len(found.measured("full")) == 3
     assert found.measured("core") == found.measured("smoke")
-    assert found.plan("core").starts == CORE_STARTS > found.plan("smoke").starts
-    assert found.plan("core").model_copy(update={"starts": 0}) == found.plan("smoke").model_copy(
-        update={"starts": 0}
-    )
-    assert len({found.digest(plan) for plan in ("smoke", "core", "wide", "full")}) == 4
-
-
-def test_wide_is_every_row_as_briefly_as_smoke() -> None:
-    found = experiment()
     assert found.measured("wide") == found.measured("full")
-    assert found.plan("wide") == found.plan("smoke").model_copy(update={"starts": WIDE_STARTS})
+    assert found.plan("core") == smoke.model_copy(update={"starts": CORE_STARTS})
+    assert found.plan("wide") == smoke.model_copy(update={"starts": WIDE_STARTS})
+    assert smoke.starts < CORE_STARTS
+    assert len({found.digest(plan) for plan in PLANS}) == 4
 
 
 def test_the_digest_is_of_what_is_measured() -> None:

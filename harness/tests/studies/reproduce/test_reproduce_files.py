@@ -30,8 +30,6 @@ from tandem.record.window import Verdict
 from tandem.report.markdown import of_result
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.experiment import read
-from tandem.studies.reproduce.rows import scaled
 from tandem.studies.reproduce.study import Reproduce, request_for
 
 TINY = EXPERIMENTS / "tiny-files.toml"
@@ -73,7 +71,7 @@ class Program:
 
 @pytest.fixture
 def request_(real: Catalog) -> Request:
-    return request_for(real, str(TINY), read(TINY), "smoke", 2, 5)
+    return request_for(real, str(TINY), "smoke", 2, 5)
 
 
 @dataclass
@@ -142,8 +140,7 @@ def test_it_has_a_laboratory_of_its_own(real: Catalog, tmp_path: Path, request_:
 
 
 def test_a_scale_is_part_of_the_request(real: Catalog) -> None:
-    experiment = scaled(read(TINY), "smoke", 0.05)
-    request = request_for(real, str(TINY), experiment, "smoke", 2, 5, scale=0.05)
+    request = request_for(real, str(TINY), "smoke", 2, 5, scale=0.05)
     names = {spec.name.partition("-")[2] for block in Reproduce(real, request).outline() for spec in block}
     assert names == {f"2-20000-8192-{cache}" for cache in ("hot", "cold")}
     other = request.model_copy(update={"options": {**request.options, "scale": None}})

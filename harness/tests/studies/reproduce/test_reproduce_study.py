@@ -30,21 +30,21 @@ from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
 from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all, read_claims
+from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all, read_claims
 from tandem.studies.reproduce.study import Reproduce, request_for
 
 
 def asked(real: Catalog, name: str, plan: PlanName) -> Reproduce:
-    return Reproduce(real, request_for(real, name, pick(real.root, name), plan, 2, 7))
+    return Reproduce(real, request_for(real, name, plan, 2, 7))
 
 
 def test_smoke_of_all_is_cheap(
     real: Catalog, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "RESULTS", tmp_path)  # this machine's own records would tell its overheads
-    estimates = {name: estimate_s(real, own, "smoke") for name, own in read_all(root).items()}
+    estimates = {name: estimate_s(real, name, "smoke") for name in read_all(root)}
     assert sum(estimates.values()) < 15 * 60, estimates
-    assert estimates["file-io"] < 150 < estimate_s(real, pick(root, "file-io"), "full")
+    assert estimates["file-io"] < 150 < estimate_s(real, "file-io", "full")
 
 
 def test_the_list_has_claims_in_a_group_of_their_own(root: Path) -> None:
@@ -176,7 +176,7 @@ def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(study_, "pick", lambda root, name: waiting())
 
     def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
-        request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
+        request = request_for(real, "waiting", "smoke", 2, seed)
         return run(Reproduce, request, session(real, tmp_path, place), resume)
 
     return make
@@ -251,7 +251,7 @@ def test_an_interruption_keeps_the_trials_and_takes_all_down(made: Any, tmp_path
 def test_what_was_asked_for_is_not_made_of_another_definition(
     real: Catalog, made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = request_for(real, "waiting", waiting(), "smoke", 2, 7)
+    request = request_for(real, "waiting", "smoke", 2, 7)
     Reproduce(real, request)
     monkeypatch.setattr(study_, "pick", lambda root, name: waiting((20, 100)))
     with pytest.raises(UsageError, match="has changed since"):
