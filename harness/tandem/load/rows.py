@@ -98,17 +98,14 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     if n == 0:
         return Times(samples=0)
     wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
-    found: list[float] = np.quantile(values_s, wanted, method="inverted_cdf").tolist() if wanted else []
-    known = {PERCENTILES[q]: value * 1e3 for q, value in zip(wanted, found, strict=True)}
+    found = np.quantile(values_s, wanted, method="inverted_cdf") * 1e3
+    known = {PERCENTILES[q]: float(value) for q, value in zip(wanted, found, strict=True)}
     return Times(
         samples=n,
         mean=None if censored else float(values_s.mean()) * 1e3,
-        p50=known.get("p50"),
-        p90=known.get("p90"),
-        p99=known.get("p99"),
-        p999=known.get("p999"),
         max=float(values_s.max()) * 1e3,
         censored=censored,
+        **known,
     )
 
 
@@ -120,12 +117,10 @@ def right_answers(rows: Rows, status: int, lengths: Collection[int]) -> NDArray[
 
 def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int]:
     """The rows that are no right answers, counted by reason."""
-    counts: dict[str, int] = {}
-    for code, number in zip(*np.unique(rows.status[rows.status != status], return_counts=True), strict=True):
-        counts[f"status {code}"] = int(number)
-    wrong = (rows.status == status) & ~right_answers(rows, status, lengths)
-    if wrong.any():
-        counts[WRONG_LENGTH] = int(wrong.sum())
+    other = np.unique(rows.status[rows.status != status], return_counts=True)
+    counts = {f"status {code}": int(number) for code, number in zip(*other, strict=True)}
+    if wrong := int(((rows.status == status) & ~right_answers(rows, status, lengths)).sum()):
+        counts[WRONG_LENGTH] = wrong
     return counts
 
 

@@ -4,7 +4,7 @@ Rows are merged, never percentiles: a percentile of all requests does not follow
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,34 +61,26 @@ def deal(load: Load, by: Generator, generators: int) -> list[Share]:
     """
     if generators > 1 and not by.suffixes:
         raise UsageError(f"{by.name} leaves no rows, so the results of several could not be merged")
-    if load.connections < generators:
-        raise UsageError(
-            f"{load.connections} connections cannot be dealt out to {generators} generators: each needs one."
-            " Use fewer generators, or a scenario with more connections"
-        )
-    if load.rate_rps is not None and load.rate_rps < generators:
-        raise UsageError(
-            f"{load.rate_rps} requests per second cannot be dealt out to {generators} generators: each needs one."
-            " Use fewer generators, or a higher rate"
-        )
+    rate_rps = load.rate_rps
+    for whole, what, remedy in (
+        (load.connections, "connections", "a scenario with more connections"),
+        (rate_rps, "requests per second", "a higher rate"),
+    ):
+        if whole is not None and whole < generators:
+            raise UsageError(
+                f"{whole} {what} cannot be dealt out to {generators} generators: each needs one."
+                f" Use fewer generators, or {remedy}"
+            )
     connections = split(load.connections, generators)
-    rates: Sequence[int | None] = [None] * generators
-    if load.rate_rps is not None:
-        rates = split(load.rate_rps, generators)
-    return [
-        Share(
-            role(number + 1),
-            replace(
-                load,
-                connections=connections[number],
-                rate_rps=rates[number],
-                share=(number, generators),
-                whole_rps=load.rate_rps,
-            ),
-            number / load.rate_rps if load.rate_rps and not by.scheduled else 0.0,
+    rates = [None] * generators if rate_rps is None else split(rate_rps, generators)
+    shares = []
+    for number, (own, rate) in enumerate(zip(connections, rates, strict=True)):
+        part = replace(
+            load, connections=own, rate_rps=rate, share=(number, generators), whole_rps=rate_rps
         )
-        for number in range(generators)
-    ]
+        after_s = number / rate_rps if rate_rps and not by.scheduled else 0.0
+        shares.append(Share(role(number + 1), part, after_s))
+    return shares
 
 
 @dataclass(frozen=True)

@@ -82,13 +82,13 @@ def test_a_socket_is_forwarded_through_the_open_connection(
     assert folder.stat().st_mode & 0o077 == 0
     connection.forward("127.84.0.1:5432", "172.18.0.2:5432")
     assert "-O forward -L 127.84.0.1:5432:172.18.0.2:5432 u@h" in log.read_text()
-    assert connection.open
+    assert connection._master.poll() is None
     assert os.getsid(connection._master.pid) != os.getsid(0), (
         "Ctrl-C does not end it before what is there is removed"
     )
     connection.close()
     connection.close()
-    assert not connection.open
+    assert connection._master.poll() is not None
     assert not folder.exists()
     instead("ssh", OPENS.format(log=log, status=255))
     connection = Connection("u@h")
