@@ -6,7 +6,6 @@ from statistics import fmean, median
 from pydantic import Field
 
 from tandem.analysis.ceilings import nearness
-from tandem.engine.blocks import of_each
 from tandem.engine.findings import warnings
 from tandem.facts.estimate import OfVariant, by_block, goodput, limit_of
 from tandem.facts.fact import at_full_load
@@ -69,13 +68,13 @@ def contexts(
     group: Sequence[OfVariant], trials: Sequence[Trial], estimates: Sequence[Estimate], baselines: Baselines
 ) -> list[Context]:
     """Of variants that are compared with one another. trials: all, bad ones too. estimates: theirs."""
-    own_trials = of_each((one.variant.label for one in group), trials)
     rates = {one.variant.label: by_block(one.full_of_all_attempts, goodput) for one in group}
     near = nearness(rates, baselines)
     found = []
     for own in group:
         label, (variant, coordinates) = own.variant.label, own.variant.position
-        made, full = own_trials[label], [one.window for one in own.full]
+        made = [trial for trial in trials if trial.spec.variants == [label]]
+        full = [one.window for one in own.full]
         loaded = own.full or at_full_load(own.every)
         tag = limit_of(loaded)
         metrics = {one.metric for one in estimates if (one.variant, one.coordinates) == own.variant.position}
