@@ -123,10 +123,9 @@ def test_another_request_is_not_resumed(tmp_path: Path, changes: dict[str, Any])
 
 
 def test_a_study_of_another_version_is_named(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "20261101T000000Z-a", schema_version=4)
-    with pytest.raises(TandemError, match=r"another version of Tandem \(schema 4, this is 3\)") as told:
+    file = begun(tmp_path, "20261101T000000Z-a", schema_version=4) / BEGUN
+    with pytest.raises(TandemError, match=rf"^{file} .* another version .* \(schema 4, this is 3\)"):
         Journal.resume(tmp_path, REQUEST)
-    assert str(folder / BEGUN) in str(told.value)
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"{}", b"[]", b'{"id": "x"}', b"\xff\xfe\x00"])
@@ -158,21 +157,18 @@ def test_a_trial_of_another_spec_is_named_with_the_remedy(new: Journal) -> None:
     """The plan's file was edited between the start and --resume: one study must not mix two."""
     new.save(made_trial(SPEC))
     other = SPEC.model_copy(update={"windows": []})
-    with pytest.raises(TandemError, match=r"1-one\.json cannot be used: .*Remove it") as told:
+    with pytest.raises(TandemError, match=rf"^{new.folder}/.*1-one\.json cannot be used: .*Remove it"):
         new.find(other)
-    assert str(told.value).startswith(str(new.folder))
 
 
 @pytest.mark.parametrize("text", [b"", b'{"spec": 1}', b'{"spec": {', b"\xff\xfe\x00"])
 def test_a_trial_that_cannot_be_read_is_named_with_the_remedy(new: Journal, text: bytes) -> None:
     file = new.folder / TRIALS / "1-one.json"
     file.write_bytes(text)
+    remedy = rf"^{file}.* cannot be read: .*Move it away to measure that trial again"
     for read in (lambda: new.find(SPEC), new.trials):
-        with pytest.raises(
-            TandemError, match=r"cannot be read: .*Move it away to measure that trial again"
-        ) as told:
+        with pytest.raises(TandemError, match=remedy):
             read()
-        assert str(told.value).startswith(str(file))
 
 
 def test_a_kill_while_a_trial_is_written_leaves_none(new: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,5 +251,5 @@ def test_the_owner_of_the_repository_gets_the_results(new: Journal, monkeypatch:
     monkeypatch.setattr(os, "chown", chown)
     owner = new.folder.parent.stat()
     new.give_to(new.folder.parent)
-    ids = (owner.st_uid, owner.st_gid)
-    assert given == dict.fromkeys((new.folder, new.folder / BEGUN, new.folder / TRIALS), ids)
+    files = (new.folder, new.folder / BEGUN, new.folder / TRIALS)
+    assert given == dict.fromkeys(files, (owner.st_uid, owner.st_gid))
