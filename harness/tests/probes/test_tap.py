@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from harness_samples import PROPERTY
+from harness_samples import PROPERTY, there
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,8 +75,7 @@ def compared(real: Catalog, scenario: str, packets: list[Packet]) -> ComparedAns
     answers = read_answers(own, real.root / "contract")
     if isinstance(answers, Sums) and own.body is not None:
         answers = Captured(own.body, answers.digits)
-    comparison = Comparison(own, answers)
-    return comparison.compare(exchanges(packets, server))
+    return Comparison(own, answers).compare(exchanges(packets, server))
 
 
 @pytest.fixture(scope="session", params=["recipe", "work"])
@@ -114,13 +113,8 @@ def test_a_capture_that_loses_repeats_and_reorders_accuses_nobody(
         first = replace(packet, payload=packet.payload[:at])
         rest = replace(packet, payload=packet.payload[at:], sequence=(packet.sequence + at) % 2**32)
         later = replace(packet, at_s=packet.at_s + 0.2)
-        some += {
-            "kept": [packet],
-            "lost": [],
-            "again": [packet, later],
-            "split": [first, rest],
-            "cut": [first],
-        }[fate]
+        left = {"lost": [], "again": [packet, later], "split": [first, rest], "cut": [first]}
+        some += left.get(fate, [packet])
     if data.draw(st.booleans()):
         some = data.draw(st.permutations(some))
     if any(packet.receiver[1] == 8080 for packet in some):
@@ -172,8 +166,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
         time.sleep(0.001)
     client.close()
     probe.stop()
-    found = probe.part("a").tap
-    assert isinstance(found, Tap)
+    found = there(probe.part("a").tap)
     assert found.problem is None, f"needs NET_RAW: {found.problem}"
     return found
 
@@ -201,8 +194,7 @@ def test_parts_of_an_answer_that_are_held_back(real: Catalog, server: ThreadingH
     assert tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60).held_back == 0
     server.RequestHandlerClass.wbufsize = 0  # type: ignore[attr-defined]
     found = tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60)
-    assert found.held_back is not None
-    assert found.held_back > 10, "the first ones are acknowledged at once"
+    assert there(found.held_back) > 10, "the first ones are acknowledged at once"
 
 
 def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
