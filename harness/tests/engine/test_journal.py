@@ -80,12 +80,6 @@ def test_too_little_space_is_noticed_before_anything_starts(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "results").write_text("a file")
-    with pytest.raises(TandemError, match=r"results/.* cannot be created: Not a directory"):
-        Journal.begin(tmp_path / "results", REQUEST)
-
-
 # ---- resuming ----
 
 

@@ -26,7 +26,7 @@ from tandem.engine.blocks import Blocks
 from tandem.engine.run import run, summary
 from tandem.engine.study import Windows
 from tandem.errors import TandemError, UsageError
-from tandem.record.request import Request, Variant
+from tandem.record.request import Variant
 from tandem.record.result import Result
 from tandem.record.store import RESULT, TRIALS, read_model
 from tandem.record.trial import TrialSpec
@@ -275,8 +275,3 @@ def test_the_line_of_a_trial_with_several_variants(tmp_path: Path) -> None:
     made.windows[-1].windows["two"].tap = tap(2_140)
     told = "one 1,000/s, two 1,000/s, ok; 2,140 of 12,000 answers compared for 0.10 s of CPU ("
     assert summary(made).startswith(told)
-
-
-def test_an_unknown_plan_is_no_study(real: Catalog) -> None:
-    with pytest.raises(UsageError, match="Did you mean 'smoke'"):
-        Static(real, Request.model_validate({**STATIC.model_dump(), "plan": "smok"}))

@@ -110,13 +110,9 @@ def test_an_agent_answers_with_what_was_raised_and_hands_out_nothing_private() -
 
 def test_it_is_the_same_machine(there: Remote) -> None:
     assert there.cpus == HERE.cpus
-    assert there.describe() == HERE.describe()
-    assert (there.topology(), there.power()) == (HERE.topology(), HERE.power())
-    assert there.limits() == HERE.limits()
-    assert there.mitigations() == HERE.mitigations()
-    assert there.cgroups_readable() == HERE.cgroups_readable()
-    assert there.can_capture() == HERE.can_capture()
-    assert there.can_be_realtime() == HERE.can_be_realtime()
+    same = ("describe", "topology", "power", "limits", "mitigations", "cgroups_readable", "can_capture")
+    for name in (*same, "can_be_realtime"):
+        assert getattr(there, name)() == getattr(HERE, name)(), name
     assert not there.is_harness("0" * 64)
     assert there.free_bytes() == pytest.approx(HERE.free_bytes(), rel=0.05)
     assert (there.swapped() is None) == (HERE.swapped() is None)

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -67,12 +67,8 @@ def test_isolated_cpus_are_allowed_and_not_taken() -> None:
     "said", [FileNotFoundError(), subprocess.CalledProcessError(1, "lscpu"), "no JSON", "{}"]
 )
 def test_without_lscpu_each_cpu_is_a_core(monkeypatch: pytest.MonkeyPatch, said: str | Exception) -> None:
-    def run(*_: object, **__: object) -> Any:
-        if isinstance(said, Exception):
-            raise said
-        return SimpleNamespace(stdout=said)
-
-    monkeypatch.setattr(subprocess, "run", run)
+    raised = said if isinstance(said, Exception) else None
+    monkeypatch.setattr(subprocess, "run", Mock(side_effect=raised, return_value=Mock(stdout=said)))
     found = read_topology.__wrapped__()
     assert [core.cpus for core in found.cores] == [(cpu,) for cpu in sorted(os.sched_getaffinity(0))]
     assert {core.kind for core in found.cores} == {0}
