@@ -25,6 +25,8 @@ def test_a_trial_is_its_starts_its_warm_ups_and_its_windows() -> None:
     steady = trial_spec(warm_up=WarmUp(least_s=10, steady_buckets=30, cap_s=60), windows=[])
     assert trial_s(steady, overheads) == 4 + 32, "thirty whole seconds, without the first of each part"
     assert estimate_s([[trial_spec()], [trial_spec(), trial_spec()]], overheads) == 3 * 62
+    both = trial_spec("1-pair", "one", "two", windows=[window_spec("both", "one", "two")])
+    assert trial_s(both, Overheads(together=(0, 0))) == 2 * 10 + 20, "loaded in one window, counted once"
 
 
 def test_the_overheads_are_those_of_the_records() -> None:
@@ -134,8 +136,3 @@ def test_the_look_at_the_ceilings_is_counted(real: Catalog, tmp_path: Path, name
     seeing, blind = Bench(real, asked), Bench(real, asked)
     blind.timing = blind.timing.model_copy(update={"ceilings": False})
     assert blocks_s(seeing, tmp_path) - blocks_s(blind, tmp_path) > 20
-
-
-def test_a_window_in_which_several_are_loaded_is_counted_once() -> None:
-    both = trial_spec("1-pair", "one", "two", windows=[window_spec("both", "one", "two")])
-    assert trial_s(both, Overheads(together=(0, 0))) == 2 * 10 + 20

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
 import pytest
 from harness_engine import made_trial, request, trial_spec
+from harness_samples import NOW
 
 from tandem.engine import journal as journal_
 from tandem.engine.journal import BEGUN, Begun, Journal
@@ -53,12 +55,7 @@ def test_a_new_study_is_on_disk(new: Journal, tmp_path: Path) -> None:
 def test_two_within_one_second_have_folders_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> "Clock":
-            return cls(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-    monkeypatch.setattr(journal_, "datetime", Clock)
+    monkeypatch.setattr(journal_, "datetime", Mock(now=lambda _: NOW))
     names = [Journal.begin(tmp_path, REQUEST).folder.name for _ in range(3)]
     first = "20261121T120000Z-bench-rust-async-smoke"
     assert names == [first, f"{first}-2", f"{first}-3"]
@@ -236,14 +233,11 @@ def test_floats_are_written_with_six_digits(new: Journal) -> None:
 
 
 def test_the_owner_of_the_repository_gets_the_results(new: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[Path, tuple[int, int]] = {}
-
-    def chown(path: Path, user: int, group: int, follow_symlinks: bool) -> None:
-        assert not follow_symlinks
-        given[path] = (user, group)
-
+    chown = Mock()
     monkeypatch.setattr(os, "chown", chown)
     owner = new.folder.parent.stat()
     new.give_to(new.folder.parent)
     files = (new.folder, new.folder / BEGUN, new.folder / TRIALS)
-    assert given == dict.fromkeys(files, (owner.st_uid, owner.st_gid))
+    given = [call(file, owner.st_uid, owner.st_gid, follow_symlinks=False) for file in files]
+    chown.assert_has_calls(given, any_order=True)
+    assert chown.call_count == 3

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from harness_samples import PROPERTY, there
@@ -20,7 +20,7 @@ from tandem.catalog.bodies import Sent
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Sums, read_answers
 from tandem.hosts import HERE
-from tandem.hosts.host import Host, other_end
+from tandem.hosts.host import other_end
 from tandem.judge.on_wire import LONG_S, needed
 from tandem.probes.captures import Bursts
 from tandem.probes.comparing import ComparedAnswers, Comparison
@@ -208,16 +208,10 @@ def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
 def test_a_long_head_hides_no_answer(root: Path) -> None:
     """An answer of which a part is missing is left out: who could make it longer than what is kept of a packet, by its
     head, would not be compared. HAProxy sends no more at once than its buffer, less what it keeps for rewriting."""
-    asked: list[int] = []
-
-    class Seen:
-        def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> None:
-            asked.append(snap_bytes)
-            raise OSError("seen")
-
+    host = Mock(capture=Mock(side_effect=OSError("seen")))
     for answer_bytes in (13, 1 << 20):
         app = Tapped("127.0.0.1:1", list)
-        probe = WireTap([(cast(Host, Seen()), 1)], {"a": app}, bursts_of(0.01, answer_bytes))
+        probe = WireTap([(host, 1)], {"a": app}, bursts_of(0.01, answer_bytes))
         probe.start()
         time.sleep(0.1)
         with pytest.raises(OSError, match="seen"):
@@ -225,18 +219,14 @@ def test_a_long_head_hides_no_answer(root: Path) -> None:
     configured = (root / "compose/proxy/haproxy.cfg").read_text()
     tuned = dict(re.findall(r"^ *tune\.(bufsize|maxrewrite) (\d+)$", configured, re.M))
     layers = 14 + 60 + 60  # Ethernet, and IP and TCP with all their options
+    asked = [snap_bytes for _, _, _, snap_bytes, _ in (call.args for call in host.capture.mock_calls)]
     assert len(asked) == 2
     assert min(asked) >= int(tuned["bufsize"]) - int(tuned["maxrewrite"]) + layers
 
 
 def test_an_interface_that_is_gone_is_one_generators_of_several() -> None:
     """Its container died within the window; where it was the only one, the window breaks."""
-
-    class Gone:
-        def capture(self, *_: object) -> None:
-            raise OSError("no such device")
-
-    host, app = cast(Host, Gone()), Tapped("127.0.0.1:1", list)
+    host, app = Mock(capture=Mock(side_effect=OSError("no such device"))), Tapped("127.0.0.1:1", list)
 
     def watched(ends: int) -> WireTap:
         probe = WireTap([(host, 1)] * ends, {"a": app}, Bursts(1, 0.01, 10, SNAP_BYTES))
