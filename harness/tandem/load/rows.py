@@ -41,6 +41,10 @@ class Rows:
     classes: Ints | None = None
     """Which class of a mix each is; None: there is one."""
 
+    def due(self, rate_rps: float) -> Floats:
+        """When each was due in an open loop."""
+        return np.arange(len(self)) / rate_rps if self.due_s is None else self.due_s
+
     def is_of(self, number: int) -> NDArray[np.bool_]:
         """Which are of one class."""
         of = np.zeros(len(self), dtype=np.int64) if self.classes is None else self.classes
@@ -163,7 +167,7 @@ def open_loop(rows: Rows, rate_rps: float, duration_s: float, errors: int) -> Op
     generators, and of one that is told a schedule, bring their intended times with them.
     """
     scheduled = int(np.ceil(duration_s * rate_rps - 1e-9))
-    intended = np.arange(len(rows)) / rate_rps if rows.due_s is None else rows.due_s
+    intended = rows.due(rate_rps)
     return OpenLoop(
         scheduled=scheduled,
         unsent=max(0, scheduled - len(rows) - errors),

@@ -11,7 +11,7 @@ import numpy as np
 
 from tandem.errors import UsageError
 from tandem.load.generator import Generator, Load, Report
-from tandem.load.rows import Floats, Rows, no_rows
+from tandem.load.rows import Rows, no_rows
 
 FIRST = "loadgen"
 
@@ -91,13 +91,6 @@ class Dealt:
     began_s: float
     rate_rps: int | None
 
-    @property
-    def due_s(self) -> Floats:
-        """When each was due, since the first generator began: as in tandem.load.rows.open_loop, by its own clock."""
-        assert self.rate_rps is not None
-        own = np.arange(len(self.rows)) / self.rate_rps if self.rows.due_s is None else self.rows.due_s
-        return self.began_s + own
-
 
 COLUMNS = ("start_s", "paced_s", "end_s", "status", "length_bytes")
 
@@ -113,7 +106,9 @@ def merged(parts: Iterable[Dealt]) -> Rows:
         for name in COLUMNS if part.rows.classes is None else (*COLUMNS, "classes"):
             column = getattr(part.rows, name)
             chunks[name].append(column + part.began_s if name.endswith("_s") else column)
-        chunks["due_s"].append(np.empty(0) if part.rate_rps is None else part.due_s)
+        # By its own clock, since the first generator began.
+        due_s = np.empty(0) if part.rate_rps is None else part.rows.due(part.rate_rps)
+        chunks["due_s"].append(due_s + part.began_s)
     if not chunks["start_s"]:
         return no_rows()
     due = np.concatenate(chunks.pop("due_s"))
