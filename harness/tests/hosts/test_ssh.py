@@ -71,7 +71,7 @@ def test_a_server_that_hangs_is_given_up(instead: Instead) -> None:
     assert time.monotonic() - began < 5
 
 
-def test_a_socket_is_forwarded_through_the_open_connection(
+def test_a_socket_is_forwarded_through_the_open_connection_and_a_refusal_is_told(
     instead: Instead, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ssh, "CONNECT_S", 10)
