@@ -75,9 +75,7 @@ def deal(load: Load, by: Generator, generators: int) -> list[Share]:
     rates = [None] * generators if rate_rps is None else split(rate_rps, generators)
     shares = []
     for number, (own, rate) in enumerate(zip(connections, rates, strict=True)):
-        part = replace(
-            load, connections=own, rate_rps=rate, share=(number, generators), whole_rps=rate_rps
-        )
+        part = replace(load, connections=own, rate_rps=rate, share=(number, generators), whole_rps=rate_rps)
         after_s = number / rate_rps if rate_rps and not by.scheduled else 0.0
         shares.append(Share(role(number + 1), part, after_s))
     return shares

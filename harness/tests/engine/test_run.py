@@ -230,9 +230,7 @@ def test_resuming_is_replaying_the_journal(real: Catalog, tmp_path: Path) -> Non
         result, again = run(Adaptive, STATIC, session(real, results, rest), resume=True)
         assert rest.visited == whole.visited[number - 1 :]
         assert result.conclusions == expected.conclusions
-        one, other = (
-            [(t.spec, [r.spec for r in t.windows]) for t in of.trials()] for of in (again, journal)
-        )
+        one, other = ([(t.spec, [r.spec for r in t.windows]) for t in of.trials()] for of in (again, journal))
         assert one == other
 
 

@@ -196,7 +196,9 @@ def test_a_stopped_generator_is_late_and_its_delay_is_in_the_response_times() ->
     assert float((load.response_s - load.lateness_s).max()) == pytest.approx(BASE_S)
 
 
-@pytest.mark.parametrize(("rows", "errors", "unsent"), [(30_000, 0, 0), (29_000, 0, 1000), (29_000, 400, 600)])
+@pytest.mark.parametrize(
+    ("rows", "errors", "unsent"), [(30_000, 0, 0), (29_000, 0, 1000), (29_000, 400, 600)]
+)
 def test_what_has_no_row_and_no_error_is_unsent(rows: int, errors: int, unsent: int) -> None:
     """Requests still queued at the deadline vanish from oha's output. What is undisturbed is neither late nor slow."""
     kept = INTENDED[:rows]
