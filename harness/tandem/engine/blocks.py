@@ -56,16 +56,9 @@ def counting(trials: Iterable[Trial]) -> list[Trial]:
     """The trials that count: of each name the last attempt, in the order in which they were first made."""
     last: dict[str, Trial] = {}
     for trial in trials:
-        known = last.get(trial.spec.name)
-        if known is None or trial.spec.attempt >= known.spec.attempt:
+        if trial.spec.attempt >= last.setdefault(trial.spec.name, trial).spec.attempt:
             last[trial.spec.name] = trial
     return list(last.values())
-
-
-def of_each(labels: Iterable[str], trials: Iterable[Trial]) -> dict[str, list[Trial]]:
-    """Label -> the trials of that variant alone."""
-    made = list(trials)
-    return {label: [trial for trial in made if trial.spec.variants == [label]] for label in labels}
 
 
 def complete_blocks[T](names: Sequence[T], blocks: int, seed: int) -> list[list[T]]:
@@ -74,11 +67,9 @@ def complete_blocks[T](names: Sequence[T], blocks: int, seed: int) -> list[list[
     The same seed gives the same order.
     """
     generator = random.Random(seed)
-    found = []
-    for _ in range(blocks):
-        order = list(names)
+    found = [list(names) for _ in range(blocks)]
+    for order in found:
         generator.shuffle(order)
-        found.append(order)
     return found
 
 

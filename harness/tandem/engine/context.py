@@ -5,8 +5,7 @@ from statistics import fmean, median
 
 from pydantic import Field
 
-from tandem.analysis.ceilings import Nearness, nearness
-from tandem.engine.blocks import of_each
+from tandem.analysis.ceilings import nearness
 from tandem.engine.findings import warnings
 from tandem.facts.estimate import OfVariant, by_block, goodput, limit_of
 from tandem.facts.fact import at_full_load
@@ -69,34 +68,30 @@ def contexts(
     group: Sequence[OfVariant], trials: Sequence[Trial], estimates: Sequence[Estimate], baselines: Baselines
 ) -> list[Context]:
     """Of variants that are compared with one another. trials: all, bad ones too. estimates: theirs."""
-    own_trials = of_each((one.variant.label for one in group), trials)
     rates = {one.variant.label: by_block(one.full_of_all_attempts, goodput) for one in group}
     near = nearness(rates, baselines)
     found = []
-    for one in group:
-        label, position = one.variant.label, one.variant.position
-        metrics = {each.metric for each in estimates if (each.variant, each.coordinates) == position}
-        found.append(_context(one, own_trials[label], metrics, near[label]))
+    for own in group:
+        label, (variant, coordinates) = own.variant.label, own.variant.position
+        made = [trial for trial in trials if trial.spec.variants == [label]]
+        full = [one.window for one in own.full]
+        loaded = own.full or at_full_load(own.every)
+        tag = limit_of(loaded)
+        metrics = {one.metric for one in estimates if (one.variant, one.coordinates) == own.variant.position}
+        context = Context(
+            variant=variant,
+            coordinates=coordinates,
+            bottleneck=tag,
+            evidence=next((one.window.evidence for one in loaded if one.window.bottleneck == tag), []),
+            resources=mean_resources(full),
+            findings=_findings(own, made, metrics, full),
+            disturbed=sum(any(f.severity == "void" for f in trial.all_findings()) for trial in made),
+            near_ceiling=near[label].near,
+            ceiling_shares=near[label].shares,
+            db_rtt=round_trip([one.window for one in own.every]),
+        )
+        found.append(context)
     return found
-
-
-def _context(own: OfVariant, trials: Sequence[Trial], metrics: set[str], near: Nearness) -> Context:
-    full = [one.window for one in own.full]
-    loaded = own.full or at_full_load(own.every)
-    tag = limit_of(loaded)
-    variant, coordinates = own.variant.position
-    return Context(
-        variant=variant,
-        coordinates=coordinates,
-        bottleneck=tag,
-        evidence=next((one.window.evidence for one in loaded if one.window.bottleneck == tag), []),
-        resources=mean_resources(full),
-        findings=_findings(own, trials, metrics, full),
-        disturbed=sum(any(f.severity == "void" for f in trial.all_findings()) for trial in trials),
-        near_ceiling=near.near,
-        ceiling_shares=near.shares,
-        db_rtt=round_trip([one.window for one in own.every]),
-    )
 
 
 def _findings(

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from tandem.facts.fact import by_label, facts
 from tandem.judge.disturbance import GATES, cannot_judge
 from tandem.judge.on_wire import stated
 from tandem.record.host import HostSeen
 from tandem.record.result import Concluded, Conclusions
 from tandem.record.trial import Trial
-from tandem.record.window import Finding, Verdict, Window
+from tandem.record.window import Finding, Verdict
 
 
 def why(trial: Trial) -> str | None:
@@ -36,8 +37,7 @@ def not_counted(trials: Iterable[Trial]) -> list[str]:
     """Why starts have no good attempt, one sentence each, about the last attempt."""
     last: dict[str, Trial] = {}
     for trial in trials:
-        known = last.setdefault(trial.spec.name, trial)
-        if known.verdict is not Verdict.OK:
+        if trial.spec.name not in last or last[trial.spec.name].verdict is not Verdict.OK:
             last[trial.spec.name] = trial
     return [
         f"{trial.spec.variants[0]}, round {trial.spec.block}: {trial.verdict}: {why(trial)}"
@@ -61,22 +61,19 @@ def together[C: Conclusions](
 
 def once[K](found: Iterable[tuple[K, str]]) -> dict[K, str]:
     """Of each key the first text, and how many more there are."""
-    first: dict[K, str] = {}
-    counts: Counter[K] = Counter()
+    texts: dict[K, list[str]] = {}
     for key, text in found:
-        first.setdefault(key, text)
-        counts[key] += 1
-    more = {key: f" (and {count - 1} more like it)" if count > 1 else "" for key, count in counts.items()}
-    return {key: text + more[key] for key, text in first.items()}
+        texts.setdefault(key, []).append(text)
+    return {
+        key: f"{first} (and {len(more)} more like it)" if more else first
+        for key, (first, *more) in texts.items()
+    }
 
 
 def compared(trials: Iterable[Trial]) -> dict[str, str]:
     """Variant -> how many answers of its load were compared, in words; none where nothing was tapped."""
-    windows: dict[str, list[Window]] = {}
-    for record in (record for trial in trials for record in trial.windows):
-        for label, window in record.windows.items():
-            windows.setdefault(label, []).append(window)
-    return {label: told for label, own in windows.items() if (told := stated(own))}
+    told = {label: stated([one.window for one in own]) for label, own in by_label(facts(trials)).items()}
+    return {label: text for label, text in told.items() if text}
 
 
 def first_rate(trials: Iterable[Trial]) -> int | None:
@@ -93,18 +90,14 @@ def made_again(trials: Iterable[Trial]) -> dict[str, int]:
 def host_seen(trials: Iterable[Trial]) -> HostSeen | None:
     """What all windows say of the host; None where there is no window. Interrupts are told of those in which a variant was
     loaded by itself."""
-    records = [record for trial in trials for record in trial.windows]
-    hosts = [window.host for record in records for window in record.windows.values()]
-    shares: dict[str, list[float]] = {}
-    for record in records:
-        for label, window in record.windows.items():
-            if record.alone:
-                shares.setdefault(label, []).append(window.host.softirq_share)
-    if not hosts:
+    found = facts(trials)
+    if not found:
         return None
+    alone = by_label(one for one in found if one.alone)
+    shares = {label: [one.window.host.softirq_share for one in own] for label, own in alone.items()}
     return HostSeen(
         gates=len(GATES),
-        cannot_judge=cannot_judge(hosts),
+        cannot_judge=cannot_judge([one.window.host for one in found]),
         softirq_share={label: (min(own), max(own)) for label, own in sorted(shares.items())},
     )
 

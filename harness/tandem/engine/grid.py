@@ -66,16 +66,8 @@ def windows_of(plan: Plan, label: str) -> list[WindowSpec]:
         trim_start_s=plan.trim_start_s,
         trim_end_s=plan.trim_end_s,
     )
-    opened = closed.model_copy(
-        update={
-            "name": OPEN,
-            "load": "open",
-            "seconds": plan.open_s,
-            "share": plan.open_load_fraction,
-            "share_of": CLOSED,
-        }
-    )
-    return [closed, opened]
+    how = {"name": OPEN, "load": "open", "share": plan.open_load_fraction, "share_of": CLOSED}
+    return [closed, closed.model_copy(update={**how, "seconds": plan.open_s})]
 
 
 def fresh_start(

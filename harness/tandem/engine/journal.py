@@ -10,7 +10,7 @@ from pathlib import Path
 from tandem.errors import TandemError, UsageError
 from tandem.record.part import Part
 from tandem.record.request import Request
-from tandem.record.result import SCHEMA_VERSION, Result
+from tandem.record.result import SCHEMA_VERSION
 from tandem.record.store import (
     RESULT,
     TRIALS,
@@ -133,10 +133,6 @@ class Journal:
     def trials(self) -> list[Trial]:
         """All that were made, in order of time. Raises TandemError for a file that cannot be read."""
         return read_trials(self.folder)
-
-    def finish(self, result: Result) -> None:  # type: ignore[type-arg]
-        """Writes result.json; from then on the study is done."""
-        write_model(self.folder / RESULT, result)
 
     def forget_if_empty(self) -> None:
         """Removes the folder of a study that could not begin: no trial of it was made."""

@@ -23,7 +23,7 @@ from tandem.lab.live import View
 from tandem.record.conclusion import Estimate
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Environment, Result
-from tandem.record.store import write_atomically
+from tandem.record.store import RESULT, write_atomically, write_model
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 from tandem.report import curves
@@ -170,7 +170,7 @@ def run[C: Conclusions](
         drawn = {one.file: svg(one) for one in pictures_in(kind.report(result)) if one.file}
         for name, text in {**curves.files(result.conclusions.estimates), **drawn}.items():
             write_atomically(journal.folder / name, text)
-        journal.finish(result)
+        write_model(journal.folder / RESULT, result)  # from now on the study is done
         return result, journal
     except TandemError:
         journal.forget_if_empty()

@@ -282,7 +282,8 @@ def _by_first(
 ) -> Iterator[Contrast]:
     to = first.full_of_all_attempts
     found = [ratio(one.full_of_all_attempts, to, AT_FULL_LOAD[name]) for one in others]
-    why = [_why(name, first, one, not_ranked) for one in others]
+    shared = not_ranked if name == GOODPUT else {}  # a ratio of costs has its word whatever limits the rates
+    why = [shared.get(one.variant.label) or shared.get(first.variant.label) for one in others]
     family = [one for one, cut in zip(found, why, strict=True) if cut is None]
     words = iter(verdicts(family, "higher" if metric(name).better == "more" else "lower"))
     for one, own, cut in zip(others, found, why, strict=True):
@@ -301,10 +302,3 @@ def contrast(
 def of_ratio(found: Ratio, **fields: Any) -> Contrast:
     """A ratio as a contrast. fields: the further ones."""
     return Contrast(ratio=found.ratio, interval=found.interval, n=found.n, sd_ln=found.sd_ln, **fields)
-
-
-def _why(name: str, first: OfVariant, own: OfVariant, not_ranked: Mapping[str, str]) -> str | None:
-    """Why a ratio of rates has no word."""
-    if name != GOODPUT:
-        return None
-    return not_ranked.get(own.variant.label) or not_ranked.get(first.variant.label)

@@ -23,8 +23,6 @@ class Fact:
     attempt: int
     label: str
     """The variant's, unique within the request."""
-    variant: str
-    """What the request calls it, at whatever coordinates."""
     coordinates: Coordinates
     role: WindowRole
     round: int
@@ -33,8 +31,6 @@ class Fact:
     """Of a window at an equal rate: of what the slowest reaches."""
     good: bool
     """Whether its figures count: the window is ok, and so is its trial where the variant is alone in it."""
-    verdict: Verdict
-    """The worse of the two."""
     window: Window
     start: Start = field(default_factory=Start)
     alone: bool = True
@@ -78,37 +74,28 @@ def wrong(record: WindowRecord, window: Window) -> bool:
 
 
 def facts(trials: Iterable[Trial], variants: Iterable[Variant] = ()) -> list[Fact]:
-    """All windows that were made, in order of time. variants: what the labels stand for; one that is not among them stands for
-    itself."""
-    known = {one.label: one for one in variants}
+    """All windows that were made, in order of time. variants: at whose coordinates the labels stand."""
+    coordinates = {one.label: one.coordinates for one in variants}
     return [
-        _fact(trial, record, label, window, known.get(label))
+        Fact(
+            trial=trial.spec.name,
+            block=trial.spec.block,
+            attempt=trial.spec.attempt,
+            label=label,
+            coordinates=coordinates.get(label, {}),
+            role=role_of(record),
+            round=round_of(record),
+            share=record.spec.equal_share,
+            good=window.verdict is Verdict.OK
+            and (len(trial.spec.variants) > 1 or trial.verdict is Verdict.OK),
+            window=window,
+            start=trial.starts.get(label, Start()),
+            alone=record.alone,
+        )
         for trial in sorted(trials, key=lambda one: one.started_at)
         for record in trial.windows
         for label, window in record.windows.items()
     ]
-
-
-def _fact(trial: Trial, record: WindowRecord, label: str, window: Window, variant: Variant | None) -> Fact:
-    verdict = window.verdict
-    if len(trial.spec.variants) == 1 and trial.verdict is not Verdict.OK:
-        verdict = trial.verdict
-    return Fact(
-        trial=trial.spec.name,
-        block=trial.spec.block,
-        attempt=trial.spec.attempt,
-        label=label,
-        variant=variant.asked if variant else label,
-        coordinates=variant.coordinates if variant else {},
-        role=role_of(record),
-        round=round_of(record),
-        share=record.spec.equal_share,
-        good=verdict is Verdict.OK,
-        verdict=verdict,
-        window=window,
-        start=trial.starts.get(label, Start()),
-        alone=record.alone,
-    )
 
 
 def counting(found: Sequence[Fact]) -> list[Fact]:

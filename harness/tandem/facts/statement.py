@@ -348,13 +348,13 @@ def _of_any_day(sessions: Iterable[SessionRecord], key: Key) -> Iterator[Draw]:
             if of.settings or to.settings:
                 continue
             draw = Draw(record, contrast if of.implementation == key.of.implementation else turned(contrast))
-            same = {name: getattr(key, name) for name in ("scenario_version", "of", "to")}
-            if _names(draw.key) == _names(key) and draw.key._replace(**same) == key:
+            if _of_whichever_version(draw.key) == _of_whichever_version(key):
                 yield draw
 
 
-def _names(key: Key) -> tuple[str, str]:
-    return key.of.implementation, key.to.implementation
+def _of_whichever_version(key: Key) -> Key:
+    of, to = (Side(side.implementation, 0, ()) for side in (key.of, key.to))
+    return key._replace(scenario_version=0, of=of, to=to)
 
 
 def _apart(own: Key, key: Key) -> Iterator[str]:
@@ -470,9 +470,6 @@ def every_statement(sessions: Iterable[SessionRecord]) -> dict[Key, list[Draw]]:
 # ---- a new session beside the others ----
 
 
-Expectation = Literal["as expected", "outside"]
-
-
 class Beside(Part):
     """A contrast of a new session beside what the others say."""
 
@@ -482,7 +479,7 @@ class Beside(Part):
     """The prediction interval with the confidence that all contrasts of the session share."""
     outside_alone: bool
     """Outside its own 95 % interval; of many some are, by chance."""
-    outcome: Expectation
+    outcome: Literal["as expected", "outside"]
 
 
 def beside(record: SessionRecord, sessions: Sequence[SessionRecord]) -> list[Beside]:

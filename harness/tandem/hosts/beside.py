@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from array import array
+from itertools import chain
 from pathlib import Path
 
 import psycopg
@@ -27,35 +28,24 @@ class LocalMeter:
         self._running: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         for cpu in self._cpus:
-            self._running.append(
-                subprocess.Popen(
-                    [*PROGRAM, cpu, str(os.getpid())],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                )
-            )
+            command = [*PROGRAM, cpu, str(os.getpid())]
+            self._running.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing))
 
     def stop(self) -> Oversleep | None:
         """Ends the meters; None if one of them broke."""
-        parts: list[array[float]] = []
-        for process in self._running:
+        running, self._running = self._running, []
+        for process in running:
             process.send_signal(signal.SIGTERM)
-        for process in self._running:
-            out, _ = process.communicate()
-            if process.returncode == 0 and len(out) % 16 == 0 and out:
-                parts.append(array("d", out))
-        whole, self._running = len(parts) == len(self._running), []
-        if not whole or not parts:
+        told = [process.communicate()[0] for process in running]
+        ended = zip(running, told, strict=True)
+        if not told or any(process.returncode or not out or len(out) % 16 for process, out in ended):
             return None
-        at_s, longer_s = array("d"), array("d")
-        for part in parts:
-            at_s.extend(part[2::2])
-            longer_s.extend(part[3::2])
-        return Oversleep(
-            all(part[0] == 1.0 for part in parts), sum(part[1] for part in parts), at_s, longer_s
-        )
+        parts = [array("d", out) for out in told]
+        at_s, longer_s = (array("d", chain(*(part[first::2] for part in parts))) for first in (2, 3))
+        realtime = all(part[0] == 1.0 for part in parts)
+        return Oversleep(realtime, sum(part[1] for part in parts), at_s, longer_s)
 
 
 def can_be_realtime() -> bool:
@@ -150,9 +140,8 @@ class LocalCapture:
         self._process.stderr.close()
         _, status, used = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        counted = {
-            what: int(number) for number, what in re.findall(r"(\d+) packets? (captured|dropped)", said)
-        }
+        told = re.findall(r"(\d+) packets? (captured|dropped)", said)
+        counted = {what: int(number) for number, what in told}
         asked_to_end = self._process.returncode in (0, -signal.SIGTERM)
         return Captured(
             counted.get("captured", 0),

@@ -4,6 +4,7 @@ import platform
 import re
 import resource
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -55,13 +56,11 @@ def first_line(file: Path) -> str | None:
 def _processor(proc: Path) -> dict[str, str]:
     """The fields of the first processor in cpuinfo: name -> value. Empty without such a file."""
     out: dict[str, str] = {}
-    try:
+    with suppress(OSError):
         for line in (proc / "cpuinfo").read_text(errors="replace").splitlines():
             name, colon, value = line.partition(":")
             if colon:
                 out.setdefault(name.strip(), value.strip())
-    except OSError:
-        pass
     return out
 
 

@@ -241,13 +241,10 @@ class Engine:
         address: as that host knows it, which it stays where there are no ports. Raises TandemError."""
         if not ports:
             return address
-        if address in self._forwarded:
-            here, known = self._forwarded[address]
-        else:
-            number = next(Engine._addresses)
-            high, low = divmod(number % ADDRESSES, 254)
-            here, known = LOOPBACK.format(high, low + 1), set()
-            self._forwarded[address] = (here, known)
+        if address not in self._forwarded:
+            high, low = divmod(next(Engine._addresses) % ADDRESSES, 254)
+            self._forwarded[address] = LOOPBACK.format(high, low + 1), set()
+        here, known = self._forwarded[address]
         for port in ports:
             if port not in known:
                 self.connection.forward(f"{here}:{port}", f"{address}:{port}")

@@ -90,14 +90,12 @@ class Here:
 
     def clocks(self) -> Clocks:
         """The best of a few tries."""
-        best, apart = (0.0, 0.0), float("inf")
-        for _ in range(CLOCK_TRIES):
-            before, wall, after = time.monotonic(), time.time(), time.monotonic()
-            if after - before < apart:
-                best, apart = (wall, (before + after) / 2), after - before
-            if apart < CLOCK_FINE_S:
-                break
-        return Clocks(*best, description.first_line(self._sys / description.CLOCK_SOURCE))
+        tries = list[tuple[float, float, float]]()
+        while len(tries) < CLOCK_TRIES and not (tries and tries[-1][0] < CLOCK_FINE_S):
+            before, wall_s, after = time.monotonic(), time.time(), time.monotonic()
+            tries.append((after - before, wall_s, (before + after) / 2))
+        _, wall_s, monotonic_s = min(tries)
+        return Clocks(wall_s, monotonic_s, description.first_line(self._sys / description.CLOCK_SOURCE))
 
     def swapped(self) -> int | None:
         # psutil.swap_memory tells 0 where the kernel counts none, which would be a quiet host.
@@ -109,17 +107,14 @@ class Here:
     def usages(self, groups: Mapping[str, Cgroup]) -> tuple[float, dict[str, Usage]]:
         """The middle of the time that reading them took. They are read again where this process was preempted meanwhile: at
         two cores' use 10 ms of doubt are 1 % of a core over two seconds."""
-        best: tuple[float, float, dict[str, Usage]] | None = None
-        for _ in range(READS):
+        tries = list[tuple[float, float, dict[str, Usage]]]()
+        while len(tries) < READS and not (tries and tries[-1][0] < READ_S):
             before = time.time()
             usage = {role: group.usage() for role, group in groups.items()}
             took = time.time() - before
-            if best is None or took < best[0]:
-                best = (took, before + took / 2, usage)
-            if took < READ_S:
-                break
-        assert best is not None
-        return best[1], best[2]
+            tries.append((took, before + took / 2, usage))
+        _, at_s, usage = min(tries, key=lambda one: one[0])
+        return at_s, usage
 
     def harness_cgroup(self) -> Cgroup:
         return self.cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's

@@ -61,9 +61,8 @@ class Connection:
         if not re.fullmatch(r"[\w.@+-]+", destination) or destination.startswith("-"):
             raise TandemError(f"'{destination}' is not user@host")
         self.destination = destination
-        self._folder = tempfile.TemporaryDirectory(
-            prefix="ssh-"
-        )  # 0700, and short: a socket's path has 107 bytes
+        # 0700, and short: a socket's path has 107 bytes.
+        self._folder = tempfile.TemporaryDirectory(prefix="ssh-")
         self._control, self._said = self.folder / "control", self.folder / "said"
         options = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
         own = Path.home() / ".ssh/config" if config is None else config
@@ -103,17 +102,9 @@ class Connection:
 
     def forward(self, local: str, remote: str) -> None:
         """Lets connections to `local` reach `remote`, as its sshd sees it: a path of a socket, or address:port. Raises TandemError."""
-        self._ask("forward", "-L", f"{local}:{remote}")
-
-    @property
-    def open(self) -> bool:
-        """Whether the connection is open, as far as ssh has noticed."""
-        return self._master.poll() is None
-
-    def _ask(self, what: str, *arguments: str) -> None:
         try:
             done = subprocess.run(
-                [*self._ssh, "-O", what, *arguments, self.destination],
+                [*self._ssh, "-O", "forward", "-L", f"{local}:{remote}", self.destination],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -127,16 +118,15 @@ class Connection:
         if done.returncode:
             said = done.stderr + (self._said.read_text() if self._said.exists() else "")
             raise TandemError(
-                f"{self.destination}: {' '.join(arguments)} cannot be forwarded: {explained(said, self.destination)}"
+                f"{self.destination}: -L {local}:{remote} cannot be forwarded: {explained(said, self.destination)}"
             )
 
     def close(self) -> None:
         """Ends the connection and all that goes through it; a second time it does nothing."""
-        if self._master.poll() is None:
-            self._master.terminate()
-            try:
-                self._master.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self._master.kill()
-                self._master.wait()
+        self._master.terminate()
+        try:
+            self._master.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._master.kill()
+            self._master.wait()
         self._folder.cleanup()

@@ -90,12 +90,11 @@ class Client:
 
     def prepare(self) -> None:
         """Sends what the scenario wants sent beforehand. Raises TandemError if one of it is refused."""
-        before = self.scenario.before
-        for _ in range(before.times if before else 0):
-            assert before is not None
-            answer = self._http.request(before.method, before.path, headers={"content-length": "0"})
-            if answer.status_code != 200:
-                raise TandemError(f"{before.method} {before.path} answered {answer.status_code}")
+        if before := self.scenario.before:
+            for _ in range(before.times):
+                answer = self._http.request(before.method, before.path, headers={"content-length": "0"})
+                if answer.status_code != 200:
+                    raise TandemError(f"{before.method} {before.path} answered {answer.status_code}")
 
     def ask(self) -> Wrong | None:
         """Sends the next request (the ids in turn); returns what is wrong with the answer, or None."""

@@ -7,11 +7,9 @@ of 1 ms, so with a ramp-up a rate is mostly that timer's; what cannot connect is
 
 import json
 import re
-from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.load.generator import FOLDER, Generator, Load, Report, ToolResult, said
-from tandem.load.rows import Rows, no_rows
+from tandem.load.generator import FOLDER, Load, Summarising, ToolResult
 
 NAME = "drill"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -20,7 +18,7 @@ _TOTALS = re.compile(r"^Time taken for tests +(\d+(?:\.\d+)?) seconds$", re.MULT
 """Beginning of the summary of all requests; single requests stand before it."""
 
 
-class DrillGenerator(Generator):
+class DrillGenerator(Summarising):
     """drill as a tandem.load.generator.Generator: the paths in turn, as many iterations at a time as connections.
 
     options: how many `requests`, a multiple of the number of paths, instead of seconds; `rampup_s`; `quiet`: False
@@ -28,11 +26,10 @@ class DrillGenerator(Generator):
     """
 
     name = NAME
-    suffixes: tuple[str, ...] = ()
 
     def inputs(self, load: Load, name: str) -> dict[str, str]:
         """The benchmark file; JSON is YAML. Raises TandemError where the requests cannot be divided."""
-        _check(load)
+        self.check(load)
         base = "http://" + load.url.removeprefix("http://").partition("/")[0]
         paths = [url.removeprefix(base) for url in load.urls or [load.url]]
         requests = int(load.options["requests"])
@@ -50,22 +47,10 @@ class DrillGenerator(Generator):
         return {"yml": json.dumps({**told, "rampup": rampup_s, "plan": [step]}) + "\n"}
 
     def arguments(self, load: Load, name: str) -> list[str]:
-        """Raises TandemError for a load that it cannot make."""
-        _check(load)
+        self.check(load)
         file = f"{FOLDER}/{name}.yml"
         out = ["drill", "--benchmark", file, "--stats", "--nanosec", "--timeout", str(load.timeout_s)]
         return [*out, "--quiet"] if load.options.get("quiet", True) else out
-
-    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
-        return no_rows(), Report(statusCodeDistribution={}, told=parse(said(folder, name)))
-
-
-def _check(load: Load) -> None:
-    if load.rate_rps is not None or load.method != "GET" or load.headers:
-        raise TandemError("drill is used only for closed loops of GET requests without headers")
-
-
-DRILL = DrillGenerator()
 
 
 def parse(text: str) -> ToolResult:
@@ -97,3 +82,6 @@ def _value(text: str, name: str, form: str) -> tuple[str, ...]:
 def _time(text: str, name: str) -> float:
     number, unit = _value(text, name, r"(\d+(?:\.\d+)?)(ns|ms)")
     return float(number) * _MS[unit]
+
+
+DRILL = DrillGenerator(parse)

@@ -1,6 +1,7 @@
 """What a load is and what a load generator has to be; oha, the one that measures."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,7 +10,7 @@ from pydantic import BaseModel
 
 from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
-from tandem.load.rows import Rows, read_rows
+from tandem.load.rows import Rows, no_rows, read_rows
 from tandem.record.part import Number, Part
 from tandem.record.trial import Arrivals
 
@@ -61,38 +62,6 @@ class Load:
 def body_file(bodies: SentBodies) -> str:
     """File of the bodies in the generator's container: each on a line."""
     return f"{FOLDER}/body-{bodies.name}"
-
-
-def arguments(load: Load, name: str) -> list[str]:
-    """The command line of a load; rows go to FOLDER/name.sqlite, the summary to FOLDER/name.json.
-
-    --worker-threads: the default ignores CPU sets. -w: requests in flight at the deadline are waited for.
-    -r 0: a redirect is no answer. -t: the default never times out.
-    """
-    out = [
-        "oha",
-        "--no-tui",
-        "--worker-threads",
-        str(load.threads),
-        "-t",
-        f"{load.timeout_s}s",
-        "-w",
-        "-r",
-        "0",
-    ]
-    out += ["-z", f"{load.duration_s}s", "-c", str(load.connections)]
-    out += ["--output-format", "json", "-o", f"{FOLDER}/{name}.json", "--db-url", f"{FOLDER}/{name}.sqlite"]
-    if load.rate_rps is not None:
-        out += ["-q", str(load.rate_rps), "--latency-correction"]
-    if load.method != "GET":
-        out += ["-m", load.method]
-    if load.bodies is not None:
-        out += ["-D" if len(load.bodies.each) == 1 else "-Z", body_file(load.bodies)]
-    for key, value in load.headers.items():
-        out += ["-H", f"{key}: {value}"]
-    if load.urls is not None:
-        return [*out, "--urls-from-file", f"{FOLDER}/{name}.urls"]
-    return [*out, load.url]
 
 
 class SocketErrors(Part):
@@ -173,9 +142,10 @@ class Generator(Protocol):
 
     def inputs(self, load: Load, name: str) -> dict[str, str]:
         """Files that it reads: suffix -> text."""
+        return {}
 
     def arguments(self, load: Load, name: str) -> list[str]:
-        """The command line of a load."""
+        """The command line of a load. Raises TandemError for one that it cannot make."""
 
     def began_s(self, text: str) -> float | None:
         """When the load began (time.time() there), where what it printed says so. Raises TandemError."""
@@ -184,6 +154,24 @@ class Generator(Protocol):
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
         """Read the files of a load, copied to `folder`; what it printed is in name.txt. Raises TandemError if that
         cannot be read."""
+
+
+class Summarising(Generator):
+    """A Generator that leaves no rows and prints a summary; it makes closed loops of GET requests without headers."""
+
+    suffixes: tuple[str, ...] = ()
+
+    def __init__(self, parse: Callable[[str], ToolResult]) -> None:
+        """parse: reads the summary. Raises TandemError."""
+        self._parse = parse
+
+    def check(self, load: Load) -> None:
+        """Raises TandemError for a load that it cannot make."""
+        if load.rate_rps is not None or load.method != "GET" or load.headers:
+            raise TandemError(f"{self.name} is used only for closed loops of GET requests without headers")
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        return no_rows(), Report(statusCodeDistribution={}, told=self._parse(said(folder, name)))
 
 
 class Oha(Generator):
@@ -196,7 +184,24 @@ class Oha(Generator):
         return {} if load.urls is None else {"urls": "\n".join(load.urls) + "\n"}
 
     def arguments(self, load: Load, name: str) -> list[str]:
-        return arguments(load, name)
+        """Rows go to FOLDER/name.sqlite, the summary to FOLDER/name.json.
+
+        --worker-threads: the default ignores CPU sets. -w: requests in flight at the deadline are waited for.
+        -r 0: a redirect is no answer. -t: the default never times out.
+        """
+        file = f"{FOLDER}/{name}"
+        out = ["oha", "--no-tui", "--worker-threads", str(load.threads), "-t", f"{load.timeout_s}s"]
+        out += ["-w", "-r", "0", "-z", f"{load.duration_s}s", "-c", str(load.connections)]
+        out += ["--output-format", "json", "-o", f"{file}.json", "--db-url", f"{file}.sqlite"]
+        if load.rate_rps is not None:
+            out += ["-q", str(load.rate_rps), "--latency-correction"]
+        if load.method != "GET":
+            out += ["-m", load.method]
+        if load.bodies is not None:
+            out += ["-D" if len(load.bodies.each) == 1 else "-Z", body_file(load.bodies)]
+        for key, value in load.headers.items():
+            out += ["-H", f"{key}: {value}"]
+        return [*out, load.url] if load.urls is None else [*out, "--urls-from-file", f"{file}.urls"]
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
         return read_rows(folder / f"{name}.sqlite"), read_report(folder / f"{name}.json")

@@ -4,11 +4,13 @@ import base64
 import random
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 
 import h11
 
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
+from tandem.probes.exchanges import read_answer
 
 OPEN_TIMEOUT_S = 60
 
@@ -41,26 +43,14 @@ ANSWERED_S = 20
 
 def second_answer(stream: bytes) -> tuple[int | None, bytes]:
     """Status and body of the answer behind the first, after which the stream ends; no status where there is none."""
-    parser, status, body = h11.Connection(h11.CLIENT), None, b""
+    parser, found = h11.Connection(h11.CLIENT), None
     parser.receive_data(stream)
-    try:
-        for number in range(2):
-            if number:
-                parser.start_next_cycle()
-                parser.receive_data(b"")
-            parser.send(h11.Request(method="GET", target="/", headers=[("Host", "any")]))
-            parser.send(h11.EndOfMessage())
-            body = b""
-            while not isinstance(event := parser.next_event(), h11.EndOfMessage):
-                if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):
-                    return None, b""
-                if isinstance(event, h11.Response):
-                    status = event.status_code
-                elif isinstance(event, h11.Data):
-                    body += event.data
-    except h11.ProtocolError:
-        return None, b""
-    return status, body
+    with suppress(h11.ProtocolError):
+        if read_answer(parser) is not None:
+            parser.start_next_cycle()
+            parser.receive_data(b"")
+            found = read_answer(parser)
+    return (None, b"") if found is None else (found[0].status_code, found[1])
 
 
 class IdleConnections:

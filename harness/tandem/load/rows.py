@@ -41,6 +41,10 @@ class Rows:
     classes: Ints | None = None
     """Which class of a mix each is; None: there is one."""
 
+    def due(self, rate_rps: float) -> Floats:
+        """When each was due in an open loop."""
+        return np.arange(len(self)) / rate_rps if self.due_s is None else self.due_s
+
     def is_of(self, number: int) -> NDArray[np.bool_]:
         """Which are of one class."""
         of = np.zeros(len(self), dtype=np.int64) if self.classes is None else self.classes
@@ -98,17 +102,14 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     if n == 0:
         return Times(samples=0)
     wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
-    found: list[float] = np.quantile(values_s, wanted, method="inverted_cdf").tolist() if wanted else []
-    known = {PERCENTILES[q]: value * 1e3 for q, value in zip(wanted, found, strict=True)}
+    found = np.quantile(values_s, wanted, method="inverted_cdf") * 1e3
+    known = {PERCENTILES[q]: float(value) for q, value in zip(wanted, found, strict=True)}
     return Times(
         samples=n,
         mean=None if censored else float(values_s.mean()) * 1e3,
-        p50=known.get("p50"),
-        p90=known.get("p90"),
-        p99=known.get("p99"),
-        p999=known.get("p999"),
         max=float(values_s.max()) * 1e3,
         censored=censored,
+        **known,
     )
 
 
@@ -120,12 +121,10 @@ def right_answers(rows: Rows, status: int, lengths: Collection[int]) -> NDArray[
 
 def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int]:
     """The rows that are no right answers, counted by reason."""
-    counts: dict[str, int] = {}
-    for code, number in zip(*np.unique(rows.status[rows.status != status], return_counts=True), strict=True):
-        counts[f"status {code}"] = int(number)
-    wrong = (rows.status == status) & ~right_answers(rows, status, lengths)
-    if wrong.any():
-        counts[WRONG_LENGTH] = int(wrong.sum())
+    other = np.unique(rows.status[rows.status != status], return_counts=True)
+    counts = {f"status {code}": int(number) for code, number in zip(*other, strict=True)}
+    if wrong := int(((rows.status == status) & ~right_answers(rows, status, lengths)).sum()):
+        counts[WRONG_LENGTH] = wrong
     return counts
 
 
@@ -168,7 +167,7 @@ def open_loop(rows: Rows, rate_rps: float, duration_s: float, errors: int) -> Op
     generators, and of one that is told a schedule, bring their intended times with them.
     """
     scheduled = int(np.ceil(duration_s * rate_rps - 1e-9))
-    intended = np.arange(len(rows)) / rate_rps if rows.due_s is None else rows.due_s
+    intended = rows.due(rate_rps)
     return OpenLoop(
         scheduled=scheduled,
         unsent=max(0, scheduled - len(rows) - errors),

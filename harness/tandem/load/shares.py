@@ -4,14 +4,14 @@ Rows are merged, never percentiles: a percentile of all requests does not follow
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tandem.errors import UsageError
 from tandem.load.generator import Generator, Load, Report
-from tandem.load.rows import Floats, Rows, no_rows
+from tandem.load.rows import Rows, no_rows
 
 FIRST = "loadgen"
 
@@ -61,34 +61,24 @@ def deal(load: Load, by: Generator, generators: int) -> list[Share]:
     """
     if generators > 1 and not by.suffixes:
         raise UsageError(f"{by.name} leaves no rows, so the results of several could not be merged")
-    if load.connections < generators:
-        raise UsageError(
-            f"{load.connections} connections cannot be dealt out to {generators} generators: each needs one."
-            " Use fewer generators, or a scenario with more connections"
-        )
-    if load.rate_rps is not None and load.rate_rps < generators:
-        raise UsageError(
-            f"{load.rate_rps} requests per second cannot be dealt out to {generators} generators: each needs one."
-            " Use fewer generators, or a higher rate"
-        )
+    rate_rps = load.rate_rps
+    for whole, what, remedy in (
+        (load.connections, "connections", "a scenario with more connections"),
+        (rate_rps, "requests per second", "a higher rate"),
+    ):
+        if whole is not None and whole < generators:
+            raise UsageError(
+                f"{whole} {what} cannot be dealt out to {generators} generators: each needs one."
+                f" Use fewer generators, or {remedy}"
+            )
     connections = split(load.connections, generators)
-    rates: Sequence[int | None] = [None] * generators
-    if load.rate_rps is not None:
-        rates = split(load.rate_rps, generators)
-    return [
-        Share(
-            role(number + 1),
-            replace(
-                load,
-                connections=connections[number],
-                rate_rps=rates[number],
-                share=(number, generators),
-                whole_rps=load.rate_rps,
-            ),
-            number / load.rate_rps if load.rate_rps and not by.scheduled else 0.0,
-        )
-        for number in range(generators)
-    ]
+    rates = [None] * generators if rate_rps is None else split(rate_rps, generators)
+    shares = []
+    for number, (own, rate) in enumerate(zip(connections, rates, strict=True)):
+        part = replace(load, connections=own, rate_rps=rate, share=(number, generators), whole_rps=rate_rps)
+        after_s = number / rate_rps if rate_rps and not by.scheduled else 0.0
+        shares.append(Share(role(number + 1), part, after_s))
+    return shares
 
 
 @dataclass(frozen=True)
@@ -98,13 +88,6 @@ class Dealt:
     rows: Rows
     began_s: float
     rate_rps: int | None
-
-    @property
-    def due_s(self) -> Floats:
-        """When each was due, since the first generator began: as in tandem.load.rows.open_loop, by its own clock."""
-        assert self.rate_rps is not None
-        own = np.arange(len(self.rows)) / self.rate_rps if self.rows.due_s is None else self.rows.due_s
-        return self.began_s + own
 
 
 COLUMNS = ("start_s", "paced_s", "end_s", "status", "length_bytes")
@@ -121,7 +104,9 @@ def merged(parts: Iterable[Dealt]) -> Rows:
         for name in COLUMNS if part.rows.classes is None else (*COLUMNS, "classes"):
             column = getattr(part.rows, name)
             chunks[name].append(column + part.began_s if name.endswith("_s") else column)
-        chunks["due_s"].append(np.empty(0) if part.rate_rps is None else part.due_s)
+        # By its own clock, since the first generator began.
+        due_s = np.empty(0) if part.rate_rps is None else part.rows.due(part.rate_rps)
+        chunks["due_s"].append(due_s + part.began_s)
     if not chunks["start_s"]:
         return no_rows()
     due = np.concatenate(chunks.pop("due_s"))

@@ -4,11 +4,9 @@ https://github.com/wg/wrk. Its latencies are service times, without the time tha
 """
 
 import re
-from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.load.generator import Generator, Load, Report, SocketErrors, ToolResult, said
-from tandem.load.rows import Rows, no_rows
+from tandem.load.generator import Load, SocketErrors, Summarising, ToolResult
 
 NAME = "wrk"
 _MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
@@ -24,32 +22,6 @@ _NOT_2XX = re.compile(r"^ +Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
 _RATE = re.compile(r"^Requests/sec: +(\d+(?:\.\d+)?)$", re.MULTILINE)
 
 
-class WrkGenerator(Generator):
-    """wrk as a tandem.load.generator.Generator. Of several URLs it asks for the first; options: its `threads`,
-    each with connections / threads of the connections. An answer that takes longer than the timeout is counted as one;
-    its connection stays."""
-
-    name = NAME
-    suffixes: tuple[str, ...] = ()
-
-    def inputs(self, load: Load, name: str) -> dict[str, str]:
-        return {}
-
-    def arguments(self, load: Load, name: str) -> list[str]:
-        """Raises TandemError for a load that it cannot make."""
-        if load.rate_rps is not None or load.method != "GET" or load.headers:
-            raise TandemError("wrk is used only for closed loops of GET requests without headers")
-        url = load.urls[0] if load.urls else load.url
-        own = [f"-t{int(load.options.get('threads', 1))}", f"-c{load.connections}", f"-d{load.duration_s}s"]
-        return ["wrk", *own, f"--timeout={load.timeout_s}s", "--latency", url]
-
-    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
-        return no_rows(), Report(statusCodeDistribution={}, told=parse(said(folder, name)))
-
-
-WRK = WrkGenerator()
-
-
 def parse(text: str) -> ToolResult:
     """The figures in what wrk printed. Raises TandemError if that is not a whole summary.
 
@@ -61,20 +33,35 @@ def parse(text: str) -> ToolResult:
         raise TandemError(f"wrk printed no summary:\n{text.strip()[-500:] or '(it printed nothing)'}")
     errors, wrong = _ERRORS.search(text), _NOT_2XX.search(text)
     counts = [int(n) for n in errors.groups()] if errors else [0] * 4
-    percentiles = {m[1]: _ms(m[2], m[3]) for m in _PERCENTILE.finditer(text)}
+    percentiles = {f"latency_p{m[1]}_ms": _ms(m[2], m[3]) for m in _PERCENTILE.finditer(text)}
     return ToolResult(
         requests=int(total[1]),
         failed=int(wrong[1]) if wrong else 0,
         duration_s=_ms(total[2], total[3]) / 1e3,
         requests_rps=float(rate[1]),
         latency_mean_ms=_ms(latency[1], latency[2]),
-        latency_p50_ms=percentiles.get("50"),
-        latency_p90_ms=percentiles.get("90"),
-        latency_p99_ms=percentiles.get("99"),
         latency_max_ms=_ms(latency[5], latency[6]),
         socket_errors=SocketErrors(connect=counts[0], read=counts[1], write=counts[2], timeout=counts[3]),
+        **percentiles,
     )
 
 
 def _ms(number: str, unit: str) -> float:
     return float(number) * _MS[unit]
+
+
+class WrkGenerator(Summarising):
+    """wrk as a tandem.load.generator.Generator. Of several URLs it asks for the first; options: its `threads`,
+    each with connections / threads of the connections. An answer that takes longer than the timeout is counted as one;
+    its connection stays."""
+
+    name = NAME
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        self.check(load)
+        url = load.urls[0] if load.urls else load.url
+        own = [f"-t{int(load.options.get('threads', 1))}", f"-c{load.connections}", f"-d{load.duration_s}s"]
+        return ["wrk", *own, f"--timeout={load.timeout_s}s", "--latency", url]
+
+
+WRK = WrkGenerator(parse)

@@ -3,13 +3,13 @@
 import math
 import random
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.hosts.host import Capture, Captured, Host
+from tandem.probes.probe import Background
 
 APART_S = 2.5
 """Seconds from one burst to the next."""
@@ -41,21 +41,20 @@ class Captures:
     wanted: str
     bursts: Bursts
     each: list[Captured] = field(default_factory=list)
-    _ended: threading.Event = field(default_factory=threading.Event)
-    _failure: OSError | None = None
 
     def start(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="tap-", dir=MEMORY if MEMORY.is_dir() else None)
-        self._thread = threading.Thread(target=self._run, name="tap", daemon=True)
-        self._thread.start()
+        self._began = time.monotonic()
+        self._looking = Background("tap", lambda: self.each.append(self._burst()), self._pause_s)
+        self._looking.start()
 
     def stop(self) -> None:
         """Ends the burst that is under way. Raises OSError where the only interface could not be captured."""
-        self._ended.set()
-        self._thread.join()
-        if self._failure is not None:
+        try:
+            self._looking.stop()
+        except Exception:
             self.forget()
-            raise self._failure
+            raise
 
     @property
     def files(self) -> list[Path]:
@@ -79,17 +78,11 @@ class Captures:
     def cpu_s(self) -> float:
         return sum(one.cpu_s for one in self.each)
 
-    def _run(self) -> None:
-        began = time.monotonic()
-        try:
-            while True:
-                slot = math.floor((time.monotonic() - began) / self.bursts.apart_s) + bool(self.each)
-                due = began + (slot + random.random() / 2) * self.bursts.apart_s
-                if self._ended.wait(max(0.0, due - time.monotonic())):
-                    return
-                self.each.append(self._burst())
-        except OSError as error:  # told to the main thread, which knows the phase
-            self._failure = error
+    def _pause_s(self) -> float:
+        """Until the next burst."""
+        passed = (time.monotonic() - self._began) / self.bursts.apart_s
+        due = math.floor(passed) + bool(self.each) + random.random() / 2
+        return max(0.0, (due - passed) * self.bursts.apart_s)
 
     def _burst(self) -> Captured:
         file = self._file(len(self.each))
@@ -103,7 +96,7 @@ class Captures:
                 raise
             # One of several generators died, and its interface with it: the window is void by that.
             return Captured(packets=0, dropped=0, cpu_s=0.0, problem=str(error))
-        while not capture.ended and not self._ended.wait(LOOK_S):
+        while not capture.ended and not self._looking.ended.wait(LOOK_S):
             pass
         return capture.stop()
 

@@ -56,9 +56,8 @@ class DataOwner:
         self._dsn = dsn(address, password)
 
     def __enter__(self) -> Self:
-        self._changes = psycopg.connect(self._dsn, autocommit=True)
-        self._locks = psycopg.connect(self._dsn, autocommit=True)
-        self._reads = psycopg.connect(self._dsn, autocommit=True)
+        connections = (psycopg.connect(self._dsn, autocommit=True) for _ in range(3))
+        self._changes, self._locks, self._reads = connections
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -130,23 +129,19 @@ class DataOwner:
     def _updates(self, user: int) -> list[tuple[str, list[int]]]:
         """Statements that change a row of each kind of each recipe that the user sees, and the keys of those rows."""
 
-        def keys(query: str) -> list[int]:
-            return [int(key) for (key,) in self._changes.execute(query.encode(), {"user": user})]
+        def update(table: str, change: str, query: str) -> tuple[str, list[int]]:
+            keys = self._changes.execute(query.encode(), {"user": user})
+            return f"update {table} set {change} where id = any(%s)", [int(key) for (key,) in keys]
 
         found = []
-        for table, column, of in _OF_RECIPES:
-            own = keys(f"select min(id) from {table} where {of} in ({_RECIPES}) group by {of}")
-            found.append((f"update {table} set {_MOVED.format(column)} where id = any(%s)", own))
+        for table, text, of in _OF_RECIPES:
+            first = f"select min(id) from {table} where {of} in ({_RECIPES}) group by {of}"
+            found.append(update(table, _MOVED.format(text), first))
         notes = f"select id from core_note where recipe_id in ({_RECIPES})"
-        found.append(
-            (
-                "update core_reaction set created = created + interval '1 second' where id = any(%s)",
-                keys(f"select id from core_reaction where note_id in ({notes})"),
-            )
-        )
+        reactions = f"select id from core_reaction where note_id in ({notes})"
+        found.append(update("core_reaction", "created = created + interval '1 second'", reactions))
         teams = "select team_id from core_membership where user_id = %(user)s"
-        found.append((f"update core_team set {_MOVED.format('name')} where id = any(%s)", keys(teams)))
-        return found
+        return [*found, update("core_team", _MOVED.format("name"), teams)]
 
     def end_session(self, key: str) -> None:
         self._set_end(key, "2020-01-01Z")

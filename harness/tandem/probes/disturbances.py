@@ -32,9 +32,6 @@ class DisturbanceProbe:
     def __init__(self, host: Host, pid: int, *cpusets: str) -> None:
         self._host, self._pid = host, pid
         self._meter = host.hiccup_meter(meter_cpus(*cpusets))
-        self._clocks = host.clocks()
-        self._before: tuple[int | None, int | None] = (None, None)
-        self._watched: Disturbances | None = None
 
     def start(self) -> None:
         self._before = self._counters()
@@ -53,7 +50,6 @@ class DisturbanceProbe:
 
     def part(self, app: str) -> Disturbances:
         """The disturbances, once the probe has stopped."""
-        assert self._watched is not None
         return self._watched
 
     def _counters(self) -> tuple[int | None, int | None]:

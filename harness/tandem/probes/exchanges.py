@@ -141,6 +141,27 @@ def _follows(begun: _Begun) -> bool:
     return since(begun.next.sequence, ends) == 0
 
 
+def read_answer(
+    parser: h11.Connection, method: bytes = b"GET", target: bytes = b"/", sized: bool = False
+) -> tuple[h11.Response, bytes] | None:
+    """The next answer in what a parser has received, and its body; None where it is not there as a whole. sized: it has to
+    state its length. Raises h11.RemoteProtocolError for what can be no answer."""
+    parser.send(h11.Request(method=method, target=target, headers=[("Host", "any")]))
+    parser.send(h11.EndOfMessage())
+    head, body = None, b""
+    while not isinstance(event := parser.next_event(), h11.EndOfMessage):
+        if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed | h11.PAUSED):
+            return None
+        if isinstance(event, h11.Response):
+            head = event
+            if sized and not {b"content-length", b"transfer-encoding"} & {name for name, _ in head.headers}:
+                raise h11.RemoteProtocolError("it does not state its length")
+        elif isinstance(event, h11.Data):
+            body += event.data
+    assert head is not None
+    return head, body
+
+
 def _exchange(begun: _Begun) -> Exchange | Broken | None:
     request = begun.request
     method, target, _ = request.payload.split(b" ", 2)
@@ -152,23 +173,14 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
     if not data.startswith(b"HTTP/1."):  # the generator would not take it for an answer either
         return None
     parser = h11.Connection(h11.CLIENT)
-    parser.send(h11.Request(method=method, target=target, headers=[("Host", "any")]))
-    parser.send(h11.EndOfMessage())
     parser.receive_data(data)
-    head, body = None, b""
     try:
-        while not isinstance(event := parser.next_event(), h11.EndOfMessage):
-            if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed | h11.PAUSED):
-                return None
-            if isinstance(event, h11.Response):
-                head = event
-                if not {b"content-length", b"transfer-encoding"} & {name for name, _ in head.headers}:
-                    return Broken(target.decode("latin-1"), "it does not state its length")
-            elif isinstance(event, h11.Data):
-                body += event.data
+        found = read_answer(parser, method, target, sized=True)
     except h11.RemoteProtocolError as error:
         return Broken(target.decode("latin-1"), str(error))
-    assert head is not None
+    if found is None:
+        return None
+    head, body = found
     behind = len(parser.trailing_data[0]) if begun.next is not None and _follows(begun) else 0
     return Exchange(
         method=method.decode(),

@@ -1,10 +1,10 @@
 """HAProxy's runtime API: its own statistics, the application that it asks, and how many requests it lets in."""
 
 import csv
-import io
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from tandem.errors import TandemError
 
@@ -31,6 +31,11 @@ class ProxyCounters:
     """Connections that were opened to the application since the start."""
 
 
+OTHER: Final = ("hrsp_1xx", "hrsp_3xx", "hrsp_4xx", "hrsp_5xx", "hrsp_other")
+COLUMNS: Final = (("hrsp_2xx",), OTHER, ("econ",), ("eresp",), ("qcur",), ("scur",), ("connect",))
+"""Columns of the statistics whose sum each counter is, in the order of ProxyCounters."""
+
+
 def slot(name: str) -> tuple[str, str]:
     """Proxy and server of one application among several. name: slot-1 and so on."""
     return ("slots", name)
@@ -50,20 +55,9 @@ def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:
     """Reads the line of a proxy's server. Raises KeyError if there is none."""
     head, *lines = text.removeprefix("# ").splitlines()
     own = [line for line in lines if line.startswith(",".join(of))]
-    for row in csv.DictReader(io.StringIO("\n".join([head, *own]))):
+    for row in csv.DictReader([head, *own]):
         if (row["pxname"], row["svname"]) == of:
-            other = sum(
-                int(row[key] or 0) for key in ("hrsp_1xx", "hrsp_3xx", "hrsp_4xx", "hrsp_5xx", "hrsp_other")
-            )
-            return ProxyCounters(
-                responses_2xx=int(row["hrsp_2xx"] or 0),
-                responses_other=other,
-                connection_errors=int(row["econ"] or 0),
-                response_errors=int(row["eresp"] or 0),
-                queue_now=int(row["qcur"] or 0),
-                in_flight_now=int(row["scur"] or 0),
-                connections_opened=int(row["connect"] or 0),
-            )
+            return ProxyCounters(*(sum(int(row[key] or 0) for key in keys) for keys in COLUMNS))
     raise KeyError(f"HAProxy's statistics do not contain {'/'.join(of)}")
 
 

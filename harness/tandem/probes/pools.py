@@ -1,7 +1,6 @@
 """What pools of database connections tell of themselves: the application's own, at `GET /pool` (contract/README.md), and
 PgBouncer, on its admin console."""
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +8,9 @@ from typing import Any
 import httpx
 import psycopg
 from psycopg.rows import dict_row
+from pydantic import TypeAdapter, ValidationError
 
 PORT = 8080
-NAMES = ("checkouts", "wait_us")
 TIMEOUT_S = 5
 """Right after an overload the application may still be busy with what nobody waits for any more."""
 
@@ -62,12 +61,9 @@ class AppPool:
 def parse(text: str) -> PoolCounters:
     """Reads the body of `GET /pool`. Raises KeyError if it has another shape."""
     try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or any(type(found.get(name)) is not int for name in NAMES):
-        raise KeyError(f"GET /pool returned {text[:100]!r}")
-    return PoolCounters(*(found[name] for name in NAMES))
+        return TypeAdapter(PoolCounters).validate_json(text, strict=True)
+    except ValidationError:
+        raise KeyError(f"GET /pool returned {text[:100]!r}") from None
 
 
 DATABASE = "tandem"
@@ -95,14 +91,12 @@ class PgBouncer:
         return self._connection.execute(f"SHOW {what}".encode()).fetchall()
 
     def read(self) -> PoolerCounters:
-        stats = next((row for row in self._show("STATS") if row["database"] == DATABASE), None)
-        pools = [row for row in self._show("POOLS") if row["database"] == DATABASE]
-        return PoolerCounters(
-            queries=int(stats["total_query_count"]) if stats else 0,
-            wait_us=int(stats["total_wait_time"]) if stats else 0,
-            clients_waiting=sum(int(row["cl_waiting"]) for row in pools),
-            servers_active=sum(int(row["sv_active"]) for row in pools),
-        )
+        def summed(what: str, *columns: str) -> list[int]:
+            rows = [row for row in self._show(what) if row["database"] == DATABASE]
+            return [sum(int(row[column]) for row in rows) for column in columns]
+
+        used = summed("STATS", "total_query_count", "total_wait_time")
+        return PoolerCounters(*used, *summed("POOLS", "cl_waiting", "sv_active"))
 
     def connected(self) -> Counter[tuple[str, str]]:
         """Address and role -> its connections right now, to whichever database."""

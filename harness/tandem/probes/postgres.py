@@ -90,17 +90,11 @@ def name_statements(rows: list[tuple[str, int, int, float]], queries: dict[str, 
     """Sums (text, calls, rows, ms) up by the contract's names and those of CONTROL; the rest goes to `other`."""
     out: dict[str, Statement] = {}
     for text, calls, returned, exec_ms in rows:
-        name = _name(normalise(text), queries)
-        before = out.get(name, Statement(calls=0, rows=0))
-        out[name] = Statement(
-            calls=before.calls + calls, rows=before.rows + returned, exec_ms=before.exec_ms + exec_ms
-        )
+        one = normalise(text)
+        controls = (name for name, pattern in CONTROL.items() if pattern.match(one))
+        own = out.setdefault(queries.get(one) or next(controls, OTHER), Statement(calls=0, rows=0))
+        own.calls, own.rows, own.exec_ms = own.calls + calls, own.rows + returned, own.exec_ms + exec_ms
     return out
-
-
-def _name(text: str, queries: dict[str, str]) -> str:
-    controls = (name for name, pattern in CONTROL.items() if pattern.match(text))
-    return queries.get(text) or next(controls, OTHER)
 
 
 def dsn(address: str, password: str) -> str:

@@ -78,12 +78,12 @@ def uneven_s(mean_s: float) -> float:
 class Background:
     """A thread that looks after each pause, between `start` and `stop`; it can be started once.
 
-    pause_s: of the next pause, in seconds.
+    pause_s: of the next pause, in seconds. ended: set by `stop`, for a look that takes long.
     """
 
     def __init__(self, name: str, look: Callable[[], None], pause_s: Callable[[], float]) -> None:
         self._look, self._pause_s = look, pause_s
-        self._ended = threading.Event()
+        self.ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._failure: Exception | None = None
 
@@ -92,14 +92,14 @@ class Background:
 
     def stop(self) -> None:
         """Ends it. Raises what a look met."""
-        self._ended.set()
+        self.ended.set()
         self._thread.join()
         if self._failure is not None:
             raise self._failure
 
     def _run(self) -> None:
         try:
-            while not self._ended.wait(self._pause_s()):
+            while not self.ended.wait(self._pause_s()):
                 self._look()
         except Exception as error:  # a container that died: told to the main thread, which knows the phase
             self._failure = error

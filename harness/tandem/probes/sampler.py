@@ -58,48 +58,43 @@ class Series:
 NOTHING = Usage(0.0, 0.0, 0)
 
 
+@dataclass
 class Sampler:
-    """A thread that samples every INTERVAL_S seconds in the mean between `start` and `stop`.
+    """A thread that samples every INTERVAL_S seconds in the mean between `start` and `stop`."""
 
-    host: where the groups, whose keys are roles, run.
-    """
+    host: Machines
+    groups: Mapping[str, Cgroup]
+    """Role -> its group, which runs there."""
+    proxies: Callable[[], dict[str, ProxyCounters]] | None
+    pooler: PgBouncer | None
+    seen: Callable[[Sample, Sample], None]
+    sessions: Callable[[], tuple[dict[tuple[str, str], int], int]] | None = None
+    """Connections by address and role, and how many wait for a lock."""
+    mortal: Collection[str] = ()
+    """Roles whose containers may go while they are sampled: their counters stand still then."""
 
-    def __init__(
-        self,
-        host: Machines,
-        groups: Mapping[str, Cgroup],
-        proxies: Callable[[], dict[str, ProxyCounters]] | None,
-        pooler: PgBouncer | None,
-        seen: Callable[[Sample, Sample], None],
-        sessions: Callable[[], tuple[dict[tuple[str, str], int], int]] | None = None,
-        mortal: Collection[str] = (),
-    ) -> None:
-        """sessions: connections by address and role, and how many wait for a lock. mortal: roles whose containers may go while
-        they are sampled: their counters stand still then."""
-        self._host = host
-        self._groups, self._proxies, self._pooler, self._seen = dict(groups), proxies, pooler, seen
-        self._mortal, self._last, self._gone = set(mortal), dict[str, Usage](), dict[str, Usage]()
-        self._sessions = sessions
+    def __post_init__(self) -> None:
+        self._last, self._gone = dict[str, Usage](), dict[str, Usage]()
         self._series, self._marks = Series(), list[Sample]()
         self._looking = Background("sampler", self._look, _pause_s)
 
     def _usages(self) -> tuple[float, dict[str, Usage]]:
         """Two threads ask: a mark does not wait for a sample that is being taken."""
-        groups = self._groups
+        groups = self.groups
         try:
-            at_s, found = self._host.usages(groups)
+            at_s, found = self.host.usages(groups)
         except OSError:
             there = {role: group for role, group in groups.items() if not self._is_gone(role, group)}
             if len(there) == len(groups):
                 raise
             self._gone |= {role: self._last.get(role, NOTHING) for role in groups.keys() - there.keys()}
-            self._groups = there
-            at_s, found = self._host.usages(there)
+            self.groups = there
+            at_s, found = self.host.usages(there)
         self._last = found = found | self._gone
         return at_s, found
 
     def _is_gone(self, role: str, group: Cgroup) -> bool:
-        if role not in self._mortal:
+        if role not in self.mortal:
             return False
         try:
             group.usage()
@@ -109,13 +104,13 @@ class Sampler:
 
     def take(self) -> Sample:
         at_s, usage = self._usages()
-        connected, lock_waits = self._sessions() if self._sessions else (None, None)
+        connected, lock_waits = self.sessions() if self.sessions else (None, None)
         return Sample(
             at_s=at_s,
             usage=usage,
-            host=self._host.read_cpu(),
-            proxies=self._proxies() if self._proxies else None,
-            pooler=self._pooler.read() if self._pooler else None,
+            host=self.host.read_cpu(),
+            proxies=self.proxies() if self.proxies else None,
+            pooler=self.pooler.read() if self.pooler else None,
             lock_waits=lock_waits,
             connected=connected,
         )
@@ -123,7 +118,7 @@ class Sampler:
     def mark(self) -> float:
         """Reads the groups' counters and the host's at once, without asking any service; returns when."""
         at_s, usage = self._usages()
-        self._marks.append(Sample(at_s, usage, self._host.read_cpu()))
+        self._marks.append(Sample(at_s, usage, self.host.read_cpu()))
         return at_s
 
     def start(self) -> None:
@@ -139,7 +134,7 @@ class Sampler:
 
     def _look(self) -> None:
         sample = self.take()
-        self._seen(self._series.samples[-1], sample)
+        self.seen(self._series.samples[-1], sample)
         self._series.samples.append(sample)
 
 

@@ -69,9 +69,7 @@ class RoundTrip:
 
     def __init__(self, host: Host, address: str, password: str, setting_ms: int) -> None:
         self._host, self._address, self._password = host, address, password
-        self._setting_ms = setting_ms
-        self._before: list[float] = []
-        self._during: list[float] = []
+        self._setting_ms, self._during = setting_ms, list[float]()
         self._looking = Background(
             "round trip", lambda: self._during.extend(self._trips.trips_ms(1)), lambda: uneven_s(INTERVAL_S)
         )

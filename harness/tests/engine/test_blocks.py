@@ -13,7 +13,7 @@ from harness_engine import (
     void_window,
     window_spec,
 )
-from harness_samples import finding, good_window, host, tap
+from harness_samples import finding, good_window, host, tap, there
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.arriving import mixed, needed, sent
@@ -131,21 +131,17 @@ def test_starts_without_a_good_attempt_say_why() -> None:
 def test_why_a_trial_does_not_count() -> None:
     assert why(A) is None
     assert why(trial("a", 1, void_window("steal"))) == "steal"
-    assert (
-        why(A.model_copy(update={"starts": {"a": Start(refused="it did not start")}})) == "it did not start"
-    )
+    refused = Start(refused="it did not start")
+    assert why(A.model_copy(update={"starts": {"a": refused}})) == "it did not start"
 
 
 def test_warnings_are_told_once() -> None:
     """What a start leaves behind, such as an end that was not clean, is among them."""
     unclean = Start(findings=[finding("warning", "unclean-stop", "killed")])
+    found = [finding("warning", "few"), finding("void", "steal")]
     trials = [
         A.model_copy(update={"starts": {"a": unclean}}),
-        trial(
-            "b",
-            2,
-            good_window(findings=[finding("warning", "few"), finding("void", "steal")], verdict=Verdict.VOID),
-        ),
+        trial("b", 2, good_window(findings=found, verdict=Verdict.VOID)),
         B.model_copy(update={"starts": {"b": unclean}}),
     ]
     assert [(f.code, f.text) for f in warnings(trials)] == [
@@ -183,9 +179,7 @@ def test_drawn_arrivals_are_vegetas(real: Catalog) -> None:
     of = study(real, POISSON)
     closed, opened = windows(of)
     assert (closed.generator, closed.arrivals) == ("oha", None)
-    assert opened.generator == "vegeta"
-    assert opened.arrivals is not None
-    assert opened.arrivals.process == "poisson"
+    assert (opened.generator, there(opened.arrivals).process) == ("vegeta", "poisson")
     assert needed(of) == {"oha", "vegeta"}
 
 
@@ -198,10 +192,8 @@ def test_both_windows_of_a_mix_are_vegetas(real: Catalog) -> None:
 
 def test_all_variants_of_a_block_are_asked_at_the_same_instants(real: Catalog) -> None:
     of = study(real, POISSON)
-    spec = WindowSpec(name="equal-60-a", variants=["a"], seconds=5, load="open", trim_start_s=0, trim_end_s=0)
-    other = spec.model_copy(update={"name": "equal-60-b", "variants": ["b"]})
-    third = spec.model_copy(update={"name": "equal-80-a"})
-    first, same, another = (one.arrivals for one in sent(of, in_order([spec, other, third]), 1))
+    spec, *others = (window_spec(f"equal-{one}", one[-1], load="open") for one in ("60-a", "60-b", "80-a"))
+    first, same, another = (one.arrivals for one in sent(of, in_order([spec, *others]), 1))
     assert first == same != another
     [later] = sent(of, in_order([spec]), 2)
     assert later.arrivals != first
@@ -209,9 +201,7 @@ def test_all_variants_of_a_block_are_asked_at_the_same_instants(real: Catalog) -
 
 @pytest.mark.parametrize("name", ["vegeta", "wrk"])
 def test_a_window_that_names_its_generator_keeps_it(real: Catalog, name: str) -> None:
-    spec = WindowSpec(
-        name="x", variants=["a"], seconds=5, load="open", generator=name, trim_start_s=0, trim_end_s=0
-    )
+    spec = window_spec("x", "a", load="open", generator=name)
     assert list(sent(study(real, POISSON), in_order([spec]), 1)) == [spec]
 
 
@@ -239,10 +229,8 @@ def test_each_variant_has_its_own_count() -> None:
 def test_both_are_told_below_the_tables() -> None:
     found = Concluded(verdict=Verdict.OK, conclusions=Conclusions())
     told = {"one": "600 of 6,000 answers compared"}
-    lines = [
-        text.plain for text in checked(result_of(request(), found, compared=told, made_again={"one": 2}))
-    ]
-    assert lines == [
+    result = result_of(request(), found, compared=told, made_again={"one": 2})
+    assert [text.plain for text in checked(result)] == [
         "read on the wire: one 600 of 6,000 answers compared",
         "starts repeated because the host disturbed their block: one 2",
     ]
@@ -260,22 +248,18 @@ def on(**changes: Any) -> Trial:
 
 def test_what_the_windows_say_of_the_host() -> None:
     meter = Hiccup(realtime=False, cpu_cores=0.01, samples=10, p999_ms=None, max_ms=1.0)
-    seen = host_seen([on(softirq_share=0.03, hiccup=meter), on(softirq_share=0.05, hiccup=meter)])
-    assert seen is not None
+    seen = there(host_seen([on(softirq_share=0.03, hiccup=meter), on(softirq_share=0.05, hiccup=meter)]))
     assert seen.softirq_share == {"one": (0.03, 0.05)}
     assert list(seen.cannot_judge) == ["hiccups"]
-    quiet = host_seen([on()])
-    assert quiet is not None
-    assert quiet.cannot_judge == {}, "the control"
+    assert there(host_seen([on()])).cannot_judge == {}, "the control"
     assert host_seen([]) is None
 
 
 def test_seconds_that_variants_share_are_nobodys_interrupts() -> None:
     floor = FakeFloor(lambda spec, window: good_window(window.load))
     windows = [window_spec("duet", "one", "two", load="open")]
-    seen = host_seen([floor.visit(trial_spec("1-pair", "one", "two", windows=windows))])
-    assert seen is not None
-    assert seen.softirq_share == {}
+    both = floor.visit(trial_spec("1-pair", "one", "two", windows=windows))
+    assert there(host_seen([both])).softirq_share == {}
 
 
 def test_gates_that_cannot_judge_are_told_on_every_report() -> None:

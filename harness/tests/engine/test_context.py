@@ -58,9 +58,8 @@ def codes(found: Context) -> list[tuple[str, str]]:
 
 
 def test_one_warning_for_each_code() -> None:
-    assert codes(context_of(made(1), warned(2), warned(3), warned(4))) == [
-        ("steal", "2-one: steal 2 (and 2 more like it)")
-    ]
+    told = codes(context_of(made(1), warned(2), warned(3), warned(4)))
+    assert told == [("steal", "2-one: steal 2 (and 2 more like it)")]
     assert codes(context_of(made(1), warned(2))) == [("steal", "2-one: steal 2")]
     assert codes(context_of(made(1))) == []
 
@@ -84,9 +83,8 @@ def test_percentiles_that_are_left_out_are_told() -> None:
     [warning] = context_of(made(open=opened)).findings
     assert warning.code == "few-samples"
     assert warning.text.startswith("p99: not published, 4000 samples")
-    assert context_of(made(1, Verdict.INVALID, open=opened)).findings == [], (
-        "without figures nothing is left out"
-    )
+    wrong = context_of(made(1, Verdict.INVALID, open=opened))
+    assert wrong.findings == [], "without figures nothing is left out"
 
 
 def test_a_host_that_changed_between_good_starts_is_told() -> None:
@@ -135,9 +133,8 @@ def compared(roles: Any = None, ceiling_rps: float | None = None) -> tuple[list[
         for label, rate in (("first", 1000.0), ("other", 1100.0))
         for n, host in enumerate(HOST, 1)
     ]
-    looks = [
-        CeilingLook(block=n, goodput_rps=(ceiling_rps or 0) * host or None) for n, host in enumerate(HOST, 1)
-    ]
+    reached = enumerate([(ceiling_rps or 0) * host or None for host in HOST], 1)
+    looks = [CeilingLook(block=n, goodput_rps=rate) for n, rate in reached]
     found = of_variants(trials, [Variant(label=label, implementation=label) for label in ("first", "other")])
     beside = contexts(found, trials, [], Baselines(looks={"database": looks}))
     why = {one.variant: one.not_ranked for one in beside if one.not_ranked}

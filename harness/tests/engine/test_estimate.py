@@ -25,6 +25,8 @@ def test_a_trial_is_its_starts_its_warm_ups_and_its_windows() -> None:
     steady = trial_spec(warm_up=WarmUp(least_s=10, steady_buckets=30, cap_s=60), windows=[])
     assert trial_s(steady, overheads) == 4 + 32, "thirty whole seconds, without the first of each part"
     assert estimate_s([[trial_spec()], [trial_spec(), trial_spec()]], overheads) == 3 * 62
+    both = trial_spec("1-pair", "one", "two", windows=[window_spec("both", "one", "two")])
+    assert trial_s(both, Overheads(together=(0, 0))) == 2 * 10 + 20, "loaded in one window, counted once"
 
 
 def test_the_overheads_are_those_of_the_records() -> None:
@@ -54,19 +56,15 @@ def test_a_slow_program_is_not_expected_to_start_like_a_quick_one() -> None:
     programs = {"one": "rust-async", "two": "python-sync", "three": "node"}
     variants = [Variant(label=label, implementation=name) for label, name in programs.items()]
     named = found.named(variants, far=False).by_label
-    assert {label: start_s for label, (start_s, _) in named.items()} == {
-        "one": 2,
-        "two": 10,
-        "three": Overheads().near[0],
-    }, "what is unknown is not taken for quick"
+    starts_s = {label: start_s for label, (start_s, _) in named.items()}
+    unknown = Overheads().near[0]
+    assert starts_s == {"one": 2, "two": 10, "three": unknown}, "what is unknown is not taken for quick"
 
 
 def test_a_distant_database_makes_starts_longer() -> None:
     found = overheads_of([started("node", 3.0), started("node", 7.0, far=True)])
-    [here, there] = [
-        Variant(label="here", implementation="node"),
-        Variant(label="there", implementation="node", db_rtt_ms=4),
-    ]
+    here = Variant(label="here", implementation="node")
+    there = Variant(label="there", implementation="node", db_rtt_ms=4)
     named = found.named([here, there], far=False).by_label
     assert (named["here"], named["there"]) == ((3, 1), (7, 1))
     assert found.named([here], far=True).by_label["here"] == (7, 1)
@@ -138,8 +136,3 @@ def test_the_look_at_the_ceilings_is_counted(real: Catalog, tmp_path: Path, name
     seeing, blind = Bench(real, asked), Bench(real, asked)
     blind.timing = blind.timing.model_copy(update={"ceilings": False})
     assert blocks_s(seeing, tmp_path) - blocks_s(blind, tmp_path) > 20
-
-
-def test_a_window_in_which_several_are_loaded_is_counted_once() -> None:
-    both = trial_spec("1-pair", "one", "two", windows=[window_spec("both", "one", "two")])
-    assert trial_s(both, Overheads(together=(0, 0))) == 2 * 10 + 20

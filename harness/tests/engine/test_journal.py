@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
 import pytest
 from harness_engine import made_trial, request, trial_spec
+from harness_samples import NOW
 
 from tandem.engine import journal as journal_
 from tandem.engine.journal import BEGUN, Begun, Journal
@@ -53,12 +55,7 @@ def test_a_new_study_is_on_disk(new: Journal, tmp_path: Path) -> None:
 def test_two_within_one_second_have_folders_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> "Clock":
-            return cls(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-    monkeypatch.setattr(journal_, "datetime", Clock)
+    monkeypatch.setattr(journal_, "datetime", Mock(now=lambda _: NOW))
     names = [Journal.begin(tmp_path, REQUEST).folder.name for _ in range(3)]
     first = "20261121T120000Z-bench-rust-async-smoke"
     assert names == [first, f"{first}-2", f"{first}-3"]
@@ -78,12 +75,6 @@ def test_too_little_space_is_noticed_before_anything_starts(
     with pytest.raises(TandemError, match="free some space first"):
         Journal.begin(tmp_path, REQUEST)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "results").write_text("a file")
-    with pytest.raises(TandemError, match=r"results/.* cannot be created: Not a directory"):
-        Journal.begin(tmp_path / "results", REQUEST)
 
 
 # ---- resuming ----
@@ -123,10 +114,9 @@ def test_another_request_is_not_resumed(tmp_path: Path, changes: dict[str, Any])
 
 
 def test_a_study_of_another_version_is_named(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "20261101T000000Z-a", schema_version=4)
-    with pytest.raises(TandemError, match=r"another version of Tandem \(schema 4, this is 3\)") as told:
+    file = begun(tmp_path, "20261101T000000Z-a", schema_version=4) / BEGUN
+    with pytest.raises(TandemError, match=rf"^{file} .* another version .* \(schema 4, this is 3\)"):
         Journal.resume(tmp_path, REQUEST)
-    assert str(folder / BEGUN) in str(told.value)
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"{}", b"[]", b'{"id": "x"}', b"\xff\xfe\x00"])
@@ -158,21 +148,18 @@ def test_a_trial_of_another_spec_is_named_with_the_remedy(new: Journal) -> None:
     """The plan's file was edited between the start and --resume: one study must not mix two."""
     new.save(made_trial(SPEC))
     other = SPEC.model_copy(update={"windows": []})
-    with pytest.raises(TandemError, match=r"1-one\.json cannot be used: .*Remove it") as told:
+    with pytest.raises(TandemError, match=rf"^{new.folder}/.*1-one\.json cannot be used: .*Remove it"):
         new.find(other)
-    assert str(told.value).startswith(str(new.folder))
 
 
 @pytest.mark.parametrize("text", [b"", b'{"spec": 1}', b'{"spec": {', b"\xff\xfe\x00"])
 def test_a_trial_that_cannot_be_read_is_named_with_the_remedy(new: Journal, text: bytes) -> None:
     file = new.folder / TRIALS / "1-one.json"
     file.write_bytes(text)
+    remedy = rf"^{file}.* cannot be read: .*Move it away to measure that trial again"
     for read in (lambda: new.find(SPEC), new.trials):
-        with pytest.raises(
-            TandemError, match=r"cannot be read: .*Move it away to measure that trial again"
-        ) as told:
+        with pytest.raises(TandemError, match=remedy):
             read()
-        assert str(told.value).startswith(str(file))
 
 
 def test_a_kill_while_a_trial_is_written_leaves_none(new: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,14 +233,11 @@ def test_floats_are_written_with_six_digits(new: Journal) -> None:
 
 
 def test_the_owner_of_the_repository_gets_the_results(new: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[Path, tuple[int, int]] = {}
-
-    def chown(path: Path, user: int, group: int, follow_symlinks: bool) -> None:
-        assert not follow_symlinks
-        given[path] = (user, group)
-
+    chown = Mock()
     monkeypatch.setattr(os, "chown", chown)
     owner = new.folder.parent.stat()
     new.give_to(new.folder.parent)
-    ids = (owner.st_uid, owner.st_gid)
-    assert given == dict.fromkeys((new.folder, new.folder / BEGUN, new.folder / TRIALS), ids)
+    files = (new.folder, new.folder / BEGUN, new.folder / TRIALS)
+    given = [call(file, owner.st_uid, owner.st_gid, follow_symlinks=False) for file in files]
+    chown.assert_has_calls(given, any_order=True)
+    assert chown.call_count == 3

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_engine import environment_of, made_trial, request, trial_spec, window_spec
-from harness_samples import NOW, good_window
+from harness_engine import environment_of, made_trial, request, result_of, trial_spec, window_spec
+from harness_samples import good_window, there
 
 from tandem.analysis.prediction import of_windows, prediction_interval
 from tandem.catalog.catalog import Catalog
@@ -14,7 +14,7 @@ from tandem.commands.replay import record_of
 from tandem.engine.replay import FILE, again, compare, differences, read_replayed
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Variant
-from tandem.record.result import Baselines, Environment, Result
+from tandem.record.result import Baselines, Concluded, Environment, Result
 from tandem.record.store import write_model
 from tandem.record.trial import Trial, WindowRecord
 from tandem.record.window import Times, Verdict
@@ -38,19 +38,8 @@ def trials(
 
 
 def recorded(made: list[Trial] | None = None, verdict: Verdict = Verdict.OK, **environment: Any) -> Recorded:
-    result = Result[Benched](
-        id="20261121T120000Z-bench-rust-async-smoke",
-        request=request(),
-        started_at=NOW,
-        finished_at=NOW,
-        verdict=verdict,
-        reasons=[],
-        findings=[],
-        trials={},
-        baselines=Baselines(),
-        conclusions=Benched(),
-        environments={"rust-async": environment_of(**environment)},
-    )
+    found = Concluded(verdict=verdict, conclusions=Benched())
+    result = result_of(request(), found, environments={"rust-async": environment_of(**environment)})
     return result, trials(990, 1000, 1010) if made is None else made
 
 
@@ -98,14 +87,9 @@ def test_the_interval_contains_the_new_mean_as_often_as_it_says(n: int) -> None:
 def test_the_same_again_is_within() -> None:
     found = compare(recorded(), recorded())
     assert found.reproduced
-    assert {figure.outcome for figure in found.figures} == {"within"}
     assert found.differences == []
-    assert [figure.metric for figure in found.figures] == [
-        "goodput_rps",
-        "app_cpu_us_per_request",
-        "app_memory_peak_bytes",
-        "response_time_p99_ms",
-    ]
+    metrics = ("goodput_rps", "app_cpu_us_per_request", "app_memory_peak_bytes", "response_time_p99_ms")
+    assert {figure.metric: figure.outcome for figure in found.figures} == dict.fromkeys(metrics, "within")
 
 
 OLD = (990, 1000, 1010)
@@ -179,9 +163,8 @@ def test_one_value_per_trial_however_many_windows() -> None:
     assert of_windows([made], "a")["app_memory_peak_bytes"] == [1100.0]
     assert of_windows([made], "b")["goodput_rps"] == [], "beside another it is another load"
     made.windows[1].windows["a"].app_memory_counts = "anonymous"
-    assert of_windows([made], "a")["app_memory_peak_bytes"] == [900.0], (
-        "an older record counted something else"
-    )
+    older = of_windows([made], "a")["app_memory_peak_bytes"]
+    assert older == [900.0], "an older record counted something else"
 
 
 def test_response_times_at_a_rate_of_their_own_are_not_compared() -> None:
@@ -193,6 +176,8 @@ def test_response_times_at_a_rate_of_their_own_are_not_compared() -> None:
 
 
 # ---- environments ----
+
+SETTINGS = environment_of().settings
 
 
 @pytest.mark.parametrize(
@@ -206,10 +191,7 @@ def test_response_times_at_a_rate_of_their_own_are_not_compared() -> None:
         ({"hashes": {"contract/": "b"}}, "content of contract/ changed"),
         ({"configuration": {"pgbouncer": "b"}}, "configuration: pgbouncer changed"),
         ({"configuration": {}}, "configuration: pgbouncer no longer exists"),
-        (
-            {"settings": {"WORKERS": "2", "DB_POOL_MAX": "20", "THREADS": ""}},
-            "setting WORKERS changed: 1 -> 2",
-        ),
+        ({"settings": {**SETTINGS, "WORKERS": "2"}}, "setting WORKERS changed: 1 -> 2"),
         ({"variables": {"IMPL": "node"}}, "variable IMPL changed: rust-async -> node"),
     ],
 )
@@ -295,9 +277,8 @@ def test_rows_of_an_experiment_come_with_those_of_their_start(real: Catalog, roo
     own = [trial for trial in made if trial.spec.variants == ["async1, 20 ms"]]
     found = study.conclude(own, Baselines())
     assert found.verdict is Verdict.OK
-    assert [row.label for row in found.conclusions.rows] == [
-        f"async1, {delay} ms" for delay in (20, 200, 1000)
-    ]
+    labels = [f"async1, {delay} ms" for delay in (20, 200, 1000)]
+    assert [row.label for row in found.conclusions.rows] == labels
     assert found.conclusions.digest == result.conclusions.digest
     assert study.request.same_but_for_the_seed(of_today(real, study.request))
 
@@ -306,10 +287,10 @@ def test_files_of_one_row_are_concluded_without_the_others(real: Catalog, root: 
     kind, result, made = read_folder(root / "results/reference-experiments/file-io")
     row = "smol tasks, 5/1M"
     study = kind(real, part_of(real, again(real, result, 7), [row]))
-    of_case = [trial for trial in made if row in trial.spec.variants]
     own = [
         trial.model_copy(update={"spec": trial.spec.model_copy(update={"variants": [row]})})
-        for trial in of_case
+        for trial in made
+        if row in trial.spec.variants
     ]
     found = study.conclude(own, Baselines())
     assert found.verdict is Verdict.OK
@@ -318,9 +299,8 @@ def test_files_of_one_row_are_concluded_without_the_others(real: Catalog, root: 
 
 def test_a_row_that_there_is_not_is_refused_with_those_that_there_are(real: Catalog) -> None:
     old, _ = recorded()
-    with pytest.raises(
-        UsageError, match=r"no row 'rust-asinc'\. Did you mean 'rust-async'\? There are: rust"
-    ):
+    told = r"no row 'rust-asinc'\. Did you mean 'rust-async'\? There are: rust"
+    with pytest.raises(UsageError, match=told):
         part_of(real, old.request, ["rust-async", "rust-asinc"])
 
 
@@ -347,9 +327,7 @@ def test_what_a_replay_found_is_read_again(tmp_path: Path) -> None:
     assert read_replayed(tmp_path) is None
     found = compare(recorded(), recorded())
     write_model(tmp_path / FILE, found)
-    read = read_replayed(tmp_path)
-    assert read is not None
-    assert read.model_dump_json() == found.model_dump_json()
+    assert there(read_replayed(tmp_path)).model_dump_json() == found.model_dump_json()
     (tmp_path / FILE).write_text("[")
     with pytest.raises(TandemError, match=r"replay\.json: the record cannot be read"):
         read_replayed(tmp_path)

@@ -13,13 +13,13 @@ from rich.console import Console
 
 from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.histogram import encode
-from tandem.facts.estimate import against_first, estimates, of_variants, ratio
-from tandem.facts.fact import at_full_load, counting, facts
+from tandem.facts.estimate import against_first, estimates, goodput, of_variants, ratio
+from tandem.facts.fact import at_full_load, by_label, counting, facts
 from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.request import Variant
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
-from tandem.record.window import ClassFigures, Finding, Role, Severity, Times, Verdict, Window
+from tandem.record.window import ClassFigures, Finding, Role, Severity, Times, Verdict
 from tandem.report import table as report_classes
 from tandem.studies.registry import read_folder
 
@@ -35,10 +35,6 @@ def made(
     return own.model_copy(
         update={"started_at": datetime(2026, 1, 1, 0, minute, tzinfo=UTC), "findings": findings}
     )
-
-
-def goodput(read: Window) -> float:
-    return read.goodput_rps
 
 
 def test_of_a_start_that_was_made_again_the_last_good_attempt_counts() -> None:
@@ -59,10 +55,7 @@ def test_a_ratio_lives_within_a_block_that_was_made_once() -> None:
         made("a", 1, 12.0, attempt=2, minute=1),
         made("b", 1, 99.0, Verdict.VOID, attempt=2, minute=1),
     ]
-    of = {
-        label: at_full_load([one for one in facts(trials) if one.good and one.label == label])
-        for label in "ab"
-    }
+    of = by_label(at_full_load([one for one in facts(trials) if one.good]))
     assert ratio(of["b"], of["a"], goodput).ratio == pytest.approx(4.0), "not 40 / 12: that is of two hours"
 
 
@@ -71,21 +64,15 @@ def test_a_variant_stands_at_its_coordinates_and_says_why_it_has_no_figure() -> 
         Variant(label="x pool=5", base="x", coordinates={"pool": 5}, implementation="x"),
         Variant(label="y", implementation="y"),
     ]
-    trials = [
-        made("x pool=5", 1, 10.0),
-        made("x pool=5", 2, 14.0),
-        made("y", 1, 5.0, Verdict.INVALID),
-        made("y", 2, 5.0),
-    ]
+    trials = [made("x pool=5", 1, 10.0), made("x pool=5", 2, 14.0)]
+    trials += [made("y", 1, 5.0, Verdict.INVALID), made("y", 2, 5.0)]
     found = estimates(trials, variants)
     first = next(one for one in found if one.metric == "goodput_rps")
     assert (first.variant, first.coordinates, first.mean, first.n) == ("x", {"pool": 5}, 12.0, 2)
     assert first.interval is not None
     [wrong] = [one for one in found if one.variant == "y"]
-    assert (wrong.mean, wrong.verdict) == (None, Verdict.INVALID), (
-        "a wrong answer says something about the program"
-    )
-    assert wrong.reasons == ["1-y: attempt 1"]
+    # A wrong answer says something about the program.
+    assert (wrong.mean, wrong.verdict, wrong.reasons) == (None, Verdict.INVALID, ["1-y: attempt 1"])
 
 
 FOLDERS = ("reference", "questions", "comparisons/falcon", "crossovers/python")
@@ -225,11 +212,8 @@ def test_each_class_of_a_mix_stands_at_its_own_coordinate() -> None:
         name: found.estimate_of("response_time_p99_ms", Position("a", coordinates))
         for name, coordinates in places.items()
     }
-    assert {name: round(there(one).mean or 0) for name, one in told.items()} == {
-        "all": 5,
-        "light": 5,
-        "heavy": 80,
-    }
+    rounded = {name: round(there(one).mean or 0) for name, one in told.items()}
+    assert rounded == {"all": 5, "light": 5, "heavy": 80}
     rate = there(found.estimate_of("goodput_rps", Position("a", {"class": "heavy"})))
     assert rate.mean == 5.0
     console = Console(width=140, record=True, file=io.StringIO())

@@ -6,9 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
@@ -16,11 +14,12 @@ from threading import Barrier
 import psutil
 import pytest
 from harness_places import ROOT
+from harness_samples import there
 
 from tandem.hosts import HERE, Here, Host
 from tandem.hosts.beside import LocalMeter, can_be_realtime
 from tandem.hosts.cgroup import TICKS_PER_S
-from tandem.hosts.description import count_established, kernel_parameters, parse_swapped, parse_tcp
+from tandem.hosts.description import count_established, parse_swapped, parse_tcp
 from tandem.hosts.host import HostCpu, Machines
 from tandem.lab.readiness import settle
 
@@ -40,14 +39,6 @@ def parse_stat(text: str) -> HostCpu:
     )
     busy = user + nice + system
     return HostCpu(busy, irq + softirq, steal, busy + idle + iowait + irq + softirq + steal)
-
-
-@contextmanager
-def ended() -> Iterator[int]:
-    """The PID of a process that has been waited for."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    yield process.pid
 
 
 # ---- CPU time ----
@@ -92,11 +83,11 @@ def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
     assert (described["cgroup_version"], Here(sys=tmp_path).describe()["cgroup_version"]) == (None, 1)
 
 
-def kernel_files(root: Path, files: dict[str, str]) -> Here:
+def kernel_files(root: Path, files: dict[str, str | bytes]) -> Here:
     """A host whose /proc and /sys are these files."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text + "\n")
+        (root / name).write_bytes(text if isinstance(text, bytes) else f"{text}\n".encode())
     return Here(proc=root, sys=root)
 
 
@@ -111,25 +102,20 @@ def test_a_described_machine(tmp_path: Path) -> None:
         tmp_path,
         {
             "cpuinfo": "processor\t: 0\nmodel\t: 7\nmodel name\t: A: fast one",
-            "cmdline": "quiet init=/sbin/x psi=1 -- y",
+            "cmdline": "quiet isolcpus=1 init=/sbin/x psi=1 -- --secret y",
             "devices/system/cpu/intel_pstate/no_turbo": "1",
             "devices/system/cpu/vulnerabilities/b": "Vulnerable",
             "devices/system/cpu/vulnerabilities/a": "Not affected",
             "devices/system/clocksource/clocksource0/current_clocksource": "tsc",
             "fs/cgroup/cgroup.controllers": "cpu memory",
+            VENDOR: "Maker",
+            PRODUCT: b"Board \xff\n",  # a firmware may write any bytes
         },
     )
-    (tmp_path / VENDOR).parent.mkdir(parents=True)
-    (tmp_path / VENDOR).write_text("Maker\n")
-    (tmp_path / PRODUCT).write_bytes(b"Board \xff\n")  # a firmware may write any bytes
     told = host.describe()
     assert told["product"] == "Maker Board \ufffd"
-    assert [told[name] for name in ("cpu_model", "kernel_command_line", "turbo", "cgroup_version")] == [
-        "A: fast one",
-        "quiet psi=1",
-        "off",
-        2,
-    ]
+    names = ("cpu_model", "kernel_command_line", "turbo", "cgroup_version")
+    assert [told[name] for name in names] == ["A: fast one", "quiet isolcpus=1 psi=1", "off", 2]
     assert host.mitigations() == "a: Not affected\nb: Vulnerable"
     assert host.clocks().source == told["clock_source"] == "tsc"
     assert host.cgroups_readable()
@@ -228,7 +214,7 @@ VENDOR, PRODUCT = "class/dmi/id/sys_vendor", "class/dmi/id/product_name"
 )
 def test_generations_of_cpus_are_told_apart(
     tmp_path: Path,
-    files: dict[str, str],
+    files: dict[str, str | bytes],
     identity: list[str | int | None],
     l2_l3: list[int | None],
     around: list[str | None],
@@ -261,35 +247,32 @@ def test_a_process_and_what_is_left_of_it() -> None:
             threads.submit(together.wait)
         assert HERE.threads(os.getpid()) == before + 4
         together.wait()
-    with ended() as pid:
-        assert not HERE.alive(pid)
-        with pytest.raises(OSError, match=str(pid)):
-            HERE.threads(pid)
-        with pytest.raises(OSError, match="No such process"):
-            HERE.signal(pid, 0)
-        with pytest.raises(OSError, match=str(pid)):
-            HERE.tcp_counter(pid, "PassiveOpens")
-        with pytest.raises(FileNotFoundError):
-            HERE.cgroup(pid)
-        assert HERE.established(pid, local_port=8080) == 0
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    pid = process.pid
+    assert not HERE.alive(pid)
+    with pytest.raises(OSError, match=str(pid)):
+        HERE.threads(pid)
+    with pytest.raises(OSError, match="No such process"):
+        HERE.signal(pid, 0)
+    with pytest.raises(OSError, match=str(pid)):
+        HERE.tcp_counter(pid, "PassiveOpens")
+    with pytest.raises(FileNotFoundError):
+        HERE.cgroup(pid)
+    assert HERE.established(pid, local_port=8080) == 0
 
 
 def test_connections_in_both_tables_are_counted(tmp_path: Path) -> None:
     row = "   0: 020014AC:1F90 030014AC:C0F4 01 00000000:00000000\n"
-    folder = tmp_path / "7/net"
-    folder.mkdir(parents=True)
-    (folder / "tcp").write_text(row * 2)
-    host = Here(proc=tmp_path)
+    host = kernel_files(tmp_path, {"7/net/tcp": row * 2})
     assert host.established(7, local_port=8080) == 2, "a kernel without IPv6 has one table"
-    (folder / "tcp6").write_text(row)
+    kernel_files(tmp_path, {"7/net/tcp6": row})
     assert host.established(7, local_port=8080) == 3
     assert host.established(7, remote_port=8080) == 0
 
 
 def test_the_harness_knows_its_own_container(tmp_path: Path) -> None:
-    (tmp_path / "self").mkdir()
-    (tmp_path / "self/cgroup").write_text("4:memory:/docker/b02b9f688dd4\n0::/docker/b02b9f688dd4\n")
-    host = Here(proc=tmp_path)
+    host = kernel_files(tmp_path, {"self/cgroup": "4:memory:/docker/b02b9f688dd4\n0::/docker/b02b9f688dd4"})
     assert host.is_harness("b02b9f688dd4")
     assert not host.is_harness("b02b9f688dd5")
 
@@ -351,26 +334,15 @@ def test_a_difference_of_cpu_times() -> None:
 
 def test_what_the_kernel_counts_and_what_it_does_not() -> None:
     assert parse_swapped("nr_free_pages 1\npswpin 3\npswpout 40\npgfault 5\n") == 43
-    assert parse_swapped("nr_free_pages 1\n") is None
     assert parse_tcp(NETSTAT, "ListenOverflows") == 7
     assert {parse_tcp(text, "ListenOverflows") for text in ("", "TcpExt: A\nTcpExt: 1\n")} == {None}
 
 
 def test_a_connection_that_another_opens_is_counted_once() -> None:
     """Whether it was accepted or not."""
-    before = HERE.tcp_counter(os.getpid(), "PassiveOpens")
+    before = there(HERE.tcp_counter(os.getpid(), "PassiveOpens"))
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
-        after = HERE.tcp_counter(os.getpid(), "PassiveOpens")
-    assert before is not None
-    assert after is not None
-    assert after > before
-
-
-def test_the_kernels_own_parameters() -> None:
-    kept = "quiet mitigations=off isolcpus=1"
-    assert kernel_parameters(kept) == kept
-    assert kernel_parameters("quiet init=/sbin/x psi=1 -- --secret y") == "quiet psi=1"
-    assert kernel_parameters(None) is None
+        assert there(HERE.tcp_counter(os.getpid(), "PassiveOpens")) > before
 
 
 @pytest.mark.parametrize(
@@ -400,8 +372,7 @@ def test_the_meter_measures_and_ends() -> None:
     began = time.time()
     meter.start()
     time.sleep(0.8)
-    found = meter.stop()
-    assert found is not None
+    found = there(meter.stop())
     assert len(found.at_s) == len(found.longer_s) > 10
     assert min(found.longer_s) > -0.001
     assert began - 0.1 < found.at_s[0] < found.at_s[-1] < time.time() + 0.1
@@ -419,9 +390,7 @@ def test_a_meter_that_is_stopped_for_a_while_says_so() -> None:
     time.sleep(0.15)
     process.send_signal(18)
     time.sleep(0.1)
-    found = meter.stop()
-    assert found is not None
-    assert max(found.longer_s) > 0.1
+    assert max(there(meter.stop()).longer_s) > 0.1
 
 
 def test_a_meter_that_dies_is_no_quiet_machine() -> None:

@@ -46,10 +46,6 @@ def imports(node: ast.AST) -> Iterator[tuple[str, str | None]]:
         yield from ((node.module, alias.name) for alias in node.names)
 
 
-def is_own_pid(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "os.getpid"
-
-
 def reads(source: str) -> list[str]:
     """What of a module's source reads a machine, or reaches into one other than by a Host."""
     nodes = [*ast.walk(ast.parse(source))]
@@ -77,13 +73,8 @@ def reads(source: str) -> list[str]:
             module = names.get(node.value.id, "")
             if module in MEMBERS and re.fullmatch(MEMBERS[module], node.attr):
                 found.append(f"{module}.{node.attr}")
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and ast.unparse(node.func) == "os.kill"
-            and not is_own_pid(node.args[0])
-        ):
-            found.append("os.kill")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "os.kill":
+            found += [] if ast.unparse(node.args[0]) == "os.getpid()" else ["os.kill"]
         elif (
             isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and id(node) not in silent
         ):

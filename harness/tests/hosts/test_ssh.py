@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,16 +20,25 @@ exec sleep 60
 """
 
 
+type Instead = Callable[[str, str], None]
+
+
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh, "CONNECT_S", 0)
     monkeypatch.setattr(ssh, "ASK_S", 1)
 
 
-def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    (tmp_path / "ssh").write_text(f"#!/bin/sh\n{script}")
-    (tmp_path / "ssh").chmod(0o755)
+@pytest.fixture
+def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Instead:
+    """Puts a script in the place of a program."""
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    def put(program: str, script: str) -> None:
+        (tmp_path / program).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / program).chmod(0o755)
+
+    return put
 
 
 @pytest.mark.parametrize(
@@ -46,45 +56,41 @@ def test_what_ssh_says_comes_with_what_helps(said: str, told: str) -> None:
     assert told in explained(said, "u@h")
 
 
-def test_a_wrong_key_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    instead(tmp_path, monkeypatch, "echo 'u@h: Permission denied (publickey).' >&2; exit 255")
+def test_a_wrong_key_is_one_sentence(instead: Instead, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead("ssh", "echo 'u@h: Permission denied (publickey).' >&2; exit 255")
     monkeypatch.setattr(ssh, "CONNECT_S", 5)
     with pytest.raises(TandemError, match=r"^u@h cannot be reached: .*Permission denied.*ssh-copy-id u@h$"):
         Connection("u@h")
 
 
-def test_a_server_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    instead(tmp_path, monkeypatch, "exec sleep 60")
+def test_a_server_that_hangs_is_given_up(instead: Instead) -> None:
+    instead("ssh", "exec sleep 60")
     began = time.monotonic()
     with pytest.raises(TandemError, match="no answer within 0 s of its SSH server"):
         Connection("u@h")
     assert time.monotonic() - began < 5
 
 
-def test_a_socket_is_forwarded_through_the_open_connection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_socket_is_forwarded_through_the_open_connection_and_a_refusal_is_told(
+    instead: Instead, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ssh, "CONNECT_S", 10)
     log = tmp_path / "log"
-    instead(tmp_path, monkeypatch, OPENS.format(log=log, status=0))
+    instead("ssh", OPENS.format(log=log, status=0))
     connection = Connection("u@h", 2222)
     folder = connection.folder
     assert folder.stat().st_mode & 0o077 == 0
     connection.forward("127.84.0.1:5432", "172.18.0.2:5432")
     assert "-O forward -L 127.84.0.1:5432:172.18.0.2:5432 u@h" in log.read_text()
-    assert connection.open
+    assert connection._master.poll() is None
     assert os.getsid(connection._master.pid) != os.getsid(0), (
         "Ctrl-C does not end it before what is there is removed"
     )
     connection.close()
     connection.close()
-    assert not connection.open
+    assert connection._master.poll() is not None
     assert not folder.exists()
-
-
-def test_a_forward_that_is_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh, "CONNECT_S", 10)
-    instead(tmp_path, monkeypatch, OPENS.format(log=tmp_path / "log", status=255))
+    instead("ssh", OPENS.format(log=log, status=255))
     connection = Connection("u@h")
     with pytest.raises(TandemError, match="cannot be forwarded"):
         connection.forward("/run/a", "/run/b")
@@ -103,31 +109,23 @@ def test_keys_are_checked_and_nothing_is_asked() -> None:
     assert ssh.OPTIONS["ForwardAgent"] == "no"
 
 
-def engine(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Puts a program in the place of Docker's command line."""
-    (folder / "docker").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "docker").chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder), prepend=":")
-
-
-def test_one_that_hangs_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine(tmp_path, "exec sleep 30", monkeypatch)
-    monkeypatch.setattr(docker, "ANSWERS_S", 1)
+def complaint(url: str | None = "unix:///none") -> str:
+    """What is told of an engine that lists no containers."""
     with pytest.raises(DockerException) as found:
-        docker.docker_client("unix:///none").container.list()
-    assert "has stopped answering" in docker.complaint(found.value)
+        docker.docker_client(url).container.list()
+    return docker.complaint(found.value)
 
 
-def test_one_that_answers_is_not_hurried_and_its_own_words_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_one_that_hangs_is_an_error_and_one_that_answers_is_not_hurried(
+    instead: Instead, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(docker, "ANSWERS_S", 1)
-    engine(tmp_path, "sleep 1.5", monkeypatch)
+    instead("docker", "exec sleep 30")
+    assert "has stopped answering" in complaint()
+    instead("docker", "sleep 1.5")
     assert docker.docker_client("unix:///none", lasts_s=5).container.list() == []
-    engine(tmp_path, "echo no such thing >&2; exit 1", monkeypatch)
-    with pytest.raises(DockerException) as found:
-        docker.docker_client("unix:///none").container.list()
-    assert docker.complaint(found.value) == "no such thing"
+    instead("docker", "echo no such thing >&2; exit 1")
+    assert complaint() == "no such thing", "its own words"
 
 
 @pytest.mark.parametrize(
@@ -138,14 +136,10 @@ def test_one_that_answers_is_not_hurried_and_its_own_words_are_told(
         ("Error response from daemon: no such thing", None),
     ],
 )  # fmt: skip
-def test_what_engines_say_has_its_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, remedy: str | None
-) -> None:
+def test_what_engines_say_has_its_remedy(instead: Instead, said: str, remedy: str | None) -> None:
     """The first is what Docker 20.10 says."""
-    engine(tmp_path, f'echo "{said}" >&2; exit 1', monkeypatch)
-    with pytest.raises(DockerException) as found:
-        docker.docker_client(None).container.list()
-    first, *others = docker.complaint(found.value).splitlines()
+    instead("docker", f'echo "{said}" >&2; exit 1')
+    first, *others = complaint(None).splitlines()
     assert first == said
     assert len(others) == bool(remedy)
     assert all(remedy and remedy in other for other in others)

@@ -97,16 +97,16 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked.append((self.path, dict(self.headers), body))
         self.server.free.wait()
-        self.send_response(201)
-        self.send_header("Content-Length", "8")
-        self.end_headers()
-        self.wfile.write(b'{"id":7}')
+        self.answer(201, b'{"id":7}')
 
     def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", "4")
+        self.answer(200, b"page")
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(b"page")
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None: ...
 

@@ -1,6 +1,5 @@
 """tandem.load.rows and shares: rows of a real run, rows that were made up, their files, and a load that generators share."""
 
-import dataclasses
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -13,11 +12,10 @@ from harness_samples import PROPERTY, floats, make_rows, there
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.analysis import histogram
 from tandem.analysis.histogram import curve, encode
 from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError, UsageError
-from tandem.load.generator import OHA, Generator, Load, Report, arguments, check_version, read_report
+from tandem.load.generator import OHA, Generator, Load, Report, check_version, read_report
 from tandem.load.rows import (
     Floats,
     Rows,
@@ -188,13 +186,6 @@ def test_a_server_stall_is_in_the_response_times(blocking: bool) -> None:
         assert uncorrected < 50, "the negative control: what coordinated omission would publish"
 
 
-def test_an_undisturbed_open_loop_is_neither_late_nor_slow() -> None:
-    load = open_loop(make_rows(INTENDED, INTENDED + BASE_S, paced_s=INTENDED), RATE, DURATION_S, 0)
-    assert times(load.response_s).p99 == pytest.approx(5.0)
-    assert load.lateness_s.max() == pytest.approx(0.0, abs=1e-9)
-    assert (load.scheduled, load.unsent) == (len(INTENDED), 0)
-
-
 def test_a_stopped_generator_is_late_and_its_delay_is_in_the_response_times() -> None:
     """Stopped for 1 s in 60 s: what was due in between goes out at its end."""
     sent = np.where((INTENDED >= 30) & (INTENDED < 31), 31.0, INTENDED)
@@ -205,12 +196,16 @@ def test_a_stopped_generator_is_late_and_its_delay_is_in_the_response_times() ->
     assert float((load.response_s - load.lateness_s).max()) == pytest.approx(BASE_S)
 
 
-@pytest.mark.parametrize(("errors", "unsent"), [(0, 1000), (400, 600)])
-def test_what_has_no_row_and_no_error_is_unsent(errors: int, unsent: int) -> None:
-    """Requests still queued at the deadline vanish from oha's output."""
-    kept = INTENDED[:-1000]
+@pytest.mark.parametrize(
+    ("rows", "errors", "unsent"), [(30_000, 0, 0), (29_000, 0, 1000), (29_000, 400, 600)]
+)
+def test_what_has_no_row_and_no_error_is_unsent(rows: int, errors: int, unsent: int) -> None:
+    """Requests still queued at the deadline vanish from oha's output. What is undisturbed is neither late nor slow."""
+    kept = INTENDED[:rows]
     load = open_loop(make_rows(kept, kept + BASE_S, paced_s=kept), RATE, DURATION_S, errors)
     assert (load.scheduled, load.unsent) == (30_000, unsent)
+    assert times(load.response_s).p99 == pytest.approx(5.0)
+    assert load.lateness_s.max() == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize(("duration_s", "scheduled"), [(60, 30_000), (0.1, 50), (1.001, 501), (1.0005, 501)])
@@ -237,10 +232,8 @@ def test_censored_samples_count_as_the_time_out_at_least() -> None:
     assert found.p99 == found.max == 10_000
     left_out = times(np.full(19_700, 0.005))
     assert left_out.p99 == pytest.approx(5.0), "the negative control: without those that timed out"
-
-
-def test_a_longer_wait_than_the_time_out_stays() -> None:
-    assert times(floats(0.005, 12.0), censored=1, timeout_s=10).max == pytest.approx(12_000)
+    longer = times(floats(0.005, 12.0), censored=1, timeout_s=10)
+    assert longer.max == pytest.approx(12_000), "a longer wait than the time-out stays"
 
 
 RECORDED = [(200, 999, 4), (200, 1000, 188), (503, 5, 8)]
@@ -287,13 +280,10 @@ def copy_of(fixtures: Path, file: Path, *statements: str) -> Path:
     return file
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(TandemError, match="left no rows"):
-        read_rows(tmp_path / "none.db")
-
-
 @pytest.mark.parametrize("kept", [0, 50, 1000, 8192, 12_288])
-def test_a_truncated_file(fixtures: Path, tmp_path: Path, kept: int) -> None:
+def test_a_missing_and_a_truncated_file(fixtures: Path, tmp_path: Path, kept: int) -> None:
+    with pytest.raises(TandemError, match="left no rows"):
+        read_rows(tmp_path / "short.db")
     file = copy_of(fixtures, tmp_path / "short.db")
     file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(TandemError, match=r"short\.db: .* cannot be read"):
@@ -343,7 +333,7 @@ def load(connections: int, rate_rps: int | None = None) -> Load:
 @pytest.mark.parametrize("whole", [load(50), load(200, 500)])
 def test_one_generator_has_the_very_same_load(whole: Load) -> None:
     [share] = deal(whole, OHA, 1)
-    asked = dataclasses.replace(share.load, whole_rps=None)
+    asked = replace(share.load, whole_rps=None)
     assert (share.role, asked, share.after_s) == ("loadgen", whole, 0.0)
     rows = make_rows(floats(0, 1, 2), floats(1, 2, 3))
     found = merged([Dealt(rows, 0.0, None)])
@@ -365,16 +355,9 @@ def test_the_shares_sum_to_the_whole_and_none_is_empty(generators: int, more: in
         assert max(each) - min(each) <= 1
     assert [share.role for share in shares] == roles(generators)
     assert len({share.role for share in shares}) == generators
-    for number, share in enumerate(shares):
-        assert (share.load.share, share.load.whole_rps) == ((number, generators), whole.rate_rps)
-        asked = dataclasses.replace(
-            share.load,
-            connections=whole.connections,
-            rate_rps=whole.rate_rps,
-            share=whole.share,
-            whole_rps=None,
-        )
-        assert asked == whole, "all else is the same for each"
+    for number, (share, own, rate) in enumerate(zip(shares, connections, rates, strict=True)):
+        asked = replace(whole, connections=own, rate_rps=rate, whole_rps=whole.rate_rps)
+        assert share.load == replace(asked, share=(number, generators)), "all else is the same for each"
 
 
 @PROPERTY
@@ -463,45 +446,39 @@ def served(number: int, generators: int, late_s: float = 0.0) -> Dealt:
 
 @pytest.mark.parametrize("generators", [2, 4, 5])
 def test_an_open_loop_of_several_is_that_of_one(generators: int) -> None:
+    """What one of them did not send is unsent."""
     whole = open_loop(merged([served(0, 1)]), PACE, SECONDS, 0)
-    parts = open_loop(merged([served(number, generators) for number in range(generators)]), PACE, SECONDS, 0)
+    each = [served(number, generators) for number in range(generators)]
+    parts = open_loop(merged(each), PACE, SECONDS, 0)
     assert (parts.scheduled, parts.unsent) == (whole.scheduled, 0)
     assert parts.intended_s == pytest.approx(whole.intended_s)
     assert parts.response_s == pytest.approx(whole.response_s)
     assert parts.lateness_s == pytest.approx(np.zeros(PACE * SECONDS), abs=1e-9)
+    without = open_loop(merged(each[1:]), PACE, SECONDS, 0)
+    assert (without.scheduled, without.unsent) == (20_000, 20_000 // generators)
 
 
 def test_a_generators_lateness_is_counted_by_its_own_schedule() -> None:
     """One that began late is not late by that, nor is the other: by their place among all, both would be."""
     first, second = served(0, 2, late_s=0.002), served(1, 2)
-    parts = merged([first, dataclasses.replace(second, began_s=0.3505)])
+    parts = merged([first, replace(second, began_s=0.3505)])
     late = open_loop(parts, PACE, SECONDS, 0).lateness_s
     assert sorted(np.round(late, 6).tolist()) == [0.0] * 10_000 + [0.002] * 10_000
     by_place = parts.paced_s - np.arange(len(parts)) / PACE
     assert np.abs(by_place).max() > 0.1, "the control"
 
 
-def test_what_one_did_not_send_is_unsent() -> None:
-    found = open_loop(merged([served(0, 2)]), PACE, SECONDS, errors=0)
-    assert (found.scheduled, found.unsent) == (20_000, 10_000)
-
-
 def test_percentiles_are_of_the_rows_together() -> None:
     """Nine in ten of one generator's answers take 1 ms, the other's take 100: neither the mean nor any other blend of
     their percentiles is that of all."""
     quick, slow = np.full(50_000, 0.001), np.full(5_000, 0.100)
-    start = np.linspace(0, 30, 50_000), np.linspace(0, 30, 5_000)
-    parts = [
-        Dealt(make_rows(begin, begin + took), 0.0, None)
-        for begin, took in zip(start, (quick, slow), strict=True)
-    ]
-    found = merged(parts)
+    starts = [(took, np.linspace(0, 30, len(took))) for took in (quick, slow)]
+    found = merged(Dealt(make_rows(start, start + took), 0.0, None) for took, start in starts)
     together = times(found.end_s - found.start_s)
-    of_each = [times(part.rows.end_s - part.rows.start_s).p90 for part in parts]
     assert together.p90 == pytest.approx(1.0)
-    assert np.mean([one or 0 for one in of_each]) == pytest.approx(50.5)
-    parts_hdr = [histogram.encode(part.rows.end_s - part.rows.start_s) for part in parts]
-    assert dict(histogram.curve(parts_hdr, [0.9])) == pytest.approx({0.9: together.p90}, rel=1e-3)
+    assert np.mean([there(times(quick).p90), there(times(slow).p90)]) == pytest.approx(50.5)
+    parts_hdr = [encode(quick), encode(slow)]
+    assert dict(curve(parts_hdr, [0.9])) == pytest.approx({0.9: together.p90}, rel=1e-3)
 
 
 def test_counts_are_summed() -> None:
@@ -538,8 +515,7 @@ URLS = ["http://a/1", "http://a/2"]
 )
 def test_the_command_line(changes: dict[str, Any], told: list[str], target: list[str]) -> None:
     load = replace(LOAD, **changes)
-    assert arguments(load, "w") == [*WINDOW, *FILES, *told, *HEADERS, *target]
-    assert OHA.arguments(load, "w") == arguments(load, "w")
+    assert OHA.arguments(load, "w") == [*WINDOW, *FILES, *told, *HEADERS, *target]
     assert OHA.inputs(load, "w") == ({"urls": "http://a/1\nhttp://a/2\n"} if load.urls else {})
 
 

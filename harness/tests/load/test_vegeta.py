@@ -15,7 +15,7 @@ from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.load import rows as rows_
 from tandem.load.generator import Load
-from tandem.load.vegeta import CLOSED, VEGETA, instants_s, schedule
+from tandem.load.vegeta import CLOSED, VEGETA, schedule
 from tandem.record.trial import Arrivals
 
 LOAD = Load("http://proxy:8080/", 5, 200, 1, {"Cookie": "sessionid=1"}, rate_rps=500)
@@ -82,13 +82,19 @@ def test_real_rows_of_a_dead_server_are_errors_and_no_rows(fixtures: Path) -> No
     assert report.errors_of == {0: 4}
 
 
-def test_rows_of_a_mix_have_their_class(fixtures: Path, tmp_path: Path) -> None:
-    """The same rows, if every request were of a second class."""
+@pytest.fixture
+def opened(fixtures: Path, tmp_path: Path) -> Path:
+    """A folder with the files of an open loop."""
     for suffix in ("rows", "txt", "requests"):
         shutil.copy(fixtures / f"vegeta-open.{suffix}", tmp_path / f"open.{suffix}")
-    requests = tmp_path / "open.requests"
+    return tmp_path
+
+
+def test_rows_of_a_mix_have_their_class(opened: Path) -> None:
+    """The same rows, if every request were of a second class."""
+    requests = opened / "open.requests"
     requests.write_text(requests.read_text().replace('"class": 0', '"class": 1'))
-    rows, _ = VEGETA.read(tmp_path, "open")
+    rows, _ = VEGETA.read(opened, "open")
     assert rows.is_of(1).all()
     assert not rows.is_of(0).any()
     assert (len(rows.of_class(1)), len(rows.of_class(0))) == (200, 0)
@@ -105,15 +111,11 @@ def test_rows_of_a_mix_have_their_class(fixtures: Path, tmp_path: Path) -> None:
         ("txt", None, "printed nothing"),
     ],
 )
-def test_what_cannot_be_read(
-    fixtures: Path, tmp_path: Path, suffix: str, content: bytes | None, told: str
-) -> None:
-    for name in ("rows", "txt", "requests"):
-        shutil.copy(fixtures / f"vegeta-open.{name}", tmp_path / f"open.{name}")
-    file = tmp_path / f"open.{suffix}"
+def test_what_cannot_be_read(opened: Path, suffix: str, content: bytes | None, told: str) -> None:
+    file = opened / f"open.{suffix}"
     file.unlink() if content is None else file.write_bytes(content)
     with pytest.raises(TandemError, match=told):
-        VEGETA.read(tmp_path, "open")
+        VEGETA.read(opened, "open")
 
 
 # ---- when requests are due and which they are ----
@@ -121,12 +123,8 @@ def test_what_cannot_be_read(
 
 SCHEDULED = Load("http://app/", 10, 50, 1, {}, rate_rps=500)
 POISSON = Arrivals(process="poisson", seed=7)
-MIXED = replace(
-    SCHEDULED,
-    weight=95,
-    beside=(replace(SCHEDULED, weight=4), replace(SCHEDULED, weight=1)),
-    arrivals=POISSON,
-)
+BESIDE = (replace(SCHEDULED, weight=4), replace(SCHEDULED, weight=1))
+MIXED = replace(SCHEDULED, weight=95, beside=BESIDE, arrivals=POISSON)
 
 
 def due_s(arrivals: Arrivals, rate_rps: int = 500, duration_s: int = 10) -> np.typing.NDArray[np.float64]:
@@ -167,6 +165,7 @@ def test_bursts_leave_their_pauses() -> None:
     assert found[100] == pytest.approx(0.2)
     with pytest.raises(TandemError, match=r"comes every 200 ms, which leaves no pause of 200 ms"):
         due_s(Arrivals(process="bursts", size=100, pause_ms=200))
+    assert due_s(Arrivals(process="bursts")) == pytest.approx(np.arange(5000) / 500), "not described"
 
 
 def test_a_mix_has_its_exact_shares_in_random_order() -> None:
@@ -187,17 +186,9 @@ def test_a_closed_loop_is_due_at_once() -> None:
 @pytest.mark.parametrize("generators", [2, 3])
 def test_several_generators_together_are_the_schedule(generators: int) -> None:
     whole = schedule(MIXED, [1, 1, 1])
-    each = [
-        schedule(replace(MIXED, rate_rps=1, whole_rps=500, share=(number, generators)), [1, 1, 1])
-        for number in range(generators)
-    ]
+    own = [replace(MIXED, rate_rps=1, whole_rps=500, share=(n, generators)) for n in range(generators)]
+    each = [schedule(load, [1, 1, 1]) for load in own]
     due, which = (np.concatenate(columns) for columns in zip(*each, strict=True))
     order = np.argsort(due, kind="stable")
     assert (due[order] == whole[0]).all()
     assert (which[order] == whole[1]).all()
-
-
-def test_bursts_that_are_not_described_are_none() -> None:
-    assert instants_s(Arrivals(process="bursts"), 10, 1, np.random.default_rng(0)) == pytest.approx(
-        np.arange(10) / 10
-    )

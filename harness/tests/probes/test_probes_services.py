@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psycopg
 import pytest
@@ -93,26 +94,11 @@ CONSOLE: dict[str, list[dict[str, Any]]] = {
 """The columns that are used, of a real console."""
 
 
-class Console:
-    def __init__(self) -> None:
-        self.said: list[dict[str, Any]] = []
-        self.closed = False
-
-    def execute(self, command: bytes) -> "Console":
-        self.said = CONSOLE[command.decode()]
-        return self
-
-    def fetchall(self) -> list[dict[str, Any]]:
-        return self.said
-
-    def close(self) -> None:
-        self.closed = True
-
-
 def test_what_the_console_of_pgbouncer_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connections are counted by address and role, to whichever database."""
-    console = Console()
-    monkeypatch.setattr(psycopg, "connect", lambda *_, **__: console)
+    console = Mock()
+    console.execute = lambda command: Mock(fetchall=lambda: CONSOLE[command.decode()])
+    monkeypatch.setattr(psycopg, "connect", Mock(return_value=console))
     pooler = PgBouncer("address", "password")
     assert pooler.read() == PoolerCounters(96228, 25265699, clients_waiting=4, servers_active=22)
     assert pooler.version() == "PgBouncer 1.24.1"
@@ -122,7 +108,7 @@ def test_what_the_console_of_pgbouncer_tells(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setitem(CONSOLE, name, CONSOLE[name][:1])
     assert pooler.read() == PoolerCounters(0, 0, 0, 0), "nobody used it yet"
     pooler.close()
-    assert console.closed
+    console.close.assert_called_once()
 
 
 # ---- statements ----

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import cast
+from unittest.mock import Mock
 
 import pytest
-from harness_samples import PROPERTY
+from harness_samples import PROPERTY, there
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +20,7 @@ from tandem.catalog.bodies import Sent
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Sums, read_answers
 from tandem.hosts import HERE
-from tandem.hosts.host import Host, other_end
+from tandem.hosts.host import other_end
 from tandem.judge.on_wire import LONG_S, needed
 from tandem.probes.captures import Bursts
 from tandem.probes.comparing import ComparedAnswers, Comparison
@@ -75,8 +75,7 @@ def compared(real: Catalog, scenario: str, packets: list[Packet]) -> ComparedAns
     answers = read_answers(own, real.root / "contract")
     if isinstance(answers, Sums) and own.body is not None:
         answers = Captured(own.body, answers.digits)
-    comparison = Comparison(own, answers)
-    return comparison.compare(exchanges(packets, server))
+    return Comparison(own, answers).compare(exchanges(packets, server))
 
 
 @pytest.fixture(scope="session", params=["recipe", "work"])
@@ -114,13 +113,8 @@ def test_a_capture_that_loses_repeats_and_reorders_accuses_nobody(
         first = replace(packet, payload=packet.payload[:at])
         rest = replace(packet, payload=packet.payload[at:], sequence=(packet.sequence + at) % 2**32)
         later = replace(packet, at_s=packet.at_s + 0.2)
-        some += {
-            "kept": [packet],
-            "lost": [],
-            "again": [packet, later],
-            "split": [first, rest],
-            "cut": [first],
-        }[fate]
+        left = {"lost": [], "again": [packet, later], "split": [first, rest], "cut": [first]}
+        some += left.get(fate, [packet])
     if data.draw(st.booleans()):
         some = data.draw(st.permutations(some))
     if any(packet.receiver[1] == 8080 for packet in some):
@@ -172,8 +166,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
         time.sleep(0.001)
     client.close()
     probe.stop()
-    found = probe.part("a").tap
-    assert isinstance(found, Tap)
+    found = there(probe.part("a").tap)
     assert found.problem is None, f"needs NET_RAW: {found.problem}"
     return found
 
@@ -201,8 +194,7 @@ def test_parts_of_an_answer_that_are_held_back(real: Catalog, server: ThreadingH
     assert tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60).held_back == 0
     server.RequestHandlerClass.wbufsize = 0  # type: ignore[attr-defined]
     found = tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60)
-    assert found.held_back is not None
-    assert found.held_back > 10, "the first ones are acknowledged at once"
+    assert there(found.held_back) > 10, "the first ones are acknowledged at once"
 
 
 def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
@@ -216,16 +208,10 @@ def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
 def test_a_long_head_hides_no_answer(root: Path) -> None:
     """An answer of which a part is missing is left out: who could make it longer than what is kept of a packet, by its
     head, would not be compared. HAProxy sends no more at once than its buffer, less what it keeps for rewriting."""
-    asked: list[int] = []
-
-    class Seen:
-        def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> None:
-            asked.append(snap_bytes)
-            raise OSError("seen")
-
+    host = Mock(capture=Mock(side_effect=OSError("seen")))
     for answer_bytes in (13, 1 << 20):
         app = Tapped("127.0.0.1:1", list)
-        probe = WireTap([(cast(Host, Seen()), 1)], {"a": app}, bursts_of(0.01, answer_bytes))
+        probe = WireTap([(host, 1)], {"a": app}, bursts_of(0.01, answer_bytes))
         probe.start()
         time.sleep(0.1)
         with pytest.raises(OSError, match="seen"):
@@ -233,18 +219,14 @@ def test_a_long_head_hides_no_answer(root: Path) -> None:
     configured = (root / "compose/proxy/haproxy.cfg").read_text()
     tuned = dict(re.findall(r"^ *tune\.(bufsize|maxrewrite) (\d+)$", configured, re.M))
     layers = 14 + 60 + 60  # Ethernet, and IP and TCP with all their options
+    asked = [snap_bytes for _, _, _, snap_bytes, _ in (call.args for call in host.capture.mock_calls)]
     assert len(asked) == 2
     assert min(asked) >= int(tuned["bufsize"]) - int(tuned["maxrewrite"]) + layers
 
 
 def test_an_interface_that_is_gone_is_one_generators_of_several() -> None:
     """Its container died within the window; where it was the only one, the window breaks."""
-
-    class Gone:
-        def capture(self, *_: object) -> None:
-            raise OSError("no such device")
-
-    host, app = cast(Host, Gone()), Tapped("127.0.0.1:1", list)
+    host, app = Mock(capture=Mock(side_effect=OSError("no such device"))), Tapped("127.0.0.1:1", list)
 
     def watched(ends: int) -> WireTap:
         probe = WireTap([(host, 1)] * ends, {"a": app}, Bursts(1, 0.01, 10, SNAP_BYTES))
