@@ -194,7 +194,9 @@ class _Started:
                 stack.down()
 
 
-def _answers(name: str, started: _Started, service: OwnService, times: int) -> dict[tuple[int, str], OwnAnswer]:
+def _answers(
+    name: str, started: _Started, service: OwnService, times: int
+) -> dict[tuple[int, str], OwnAnswer]:
     """What a fresh container of an image answers: number of the request and path -> its answer, each time the same."""
     with started.up() as stack:
         try:

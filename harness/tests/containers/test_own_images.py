@@ -218,7 +218,7 @@ def test_a_service_file_asks_for_several_things(tmp_path: Path) -> None:
     for window in windows(tmp_path):
         shares = {one["name"]: one["goodput_rps"] / window["goodput_rps"] for one in window["classes"]}
         assert shares == {"cart": pytest.approx(0.9, abs=0.05), "quote": pytest.approx(0.1, abs=0.05)}
-        assert min(window["tap"]["of_class"]) > 0
+        assert min(window["tap"]["compared_of_class"]) > 0
     assert not bench_containers()
 
 
@@ -232,8 +232,7 @@ def test_the_services_of_a_compose_file_run_beside_it(tmp_path: Path) -> None:
     assert result["verdict"] in ("ok", "void"), said
     for window in windows(tmp_path / "bench"):
         assert window["roles"]["own-prices"]["cpu_cores"] > 0
-    [environment] = result["environments"].values()
-    assert environment["images"]["own-prices"].startswith("sha256:")
+    assert result["environments"][FRONT]["images"]["own-prices"].startswith("sha256:")
     over = ("--over", "env:COPIES=1,3", "--rounds", "2")
     _, swept, said = tandem("sweep", *own, *over, "--plan", ONE_TRIAL, results=tmp_path / "sweep")
     assert {one["coordinates"]["COPIES"] for one in swept["conclusions"]["estimates"]} == {1, 3}
