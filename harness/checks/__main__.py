@@ -107,8 +107,8 @@ def profile_(
     catalog, view = Catalog(ROOT), view_for(False)
     of = {"service": service} if service else {"scenario": scenario}
     asked = Asked(**of, plan="smoke", topology=topology, placement=placement, seed=0)
-    variants = asked.variants([implementation] if implementation else [])
-    request = asked.request("profile", catalog, variants[:1])
+    [variant, *_] = asked.variants([implementation] if implementation else [])
+    request = asked.request("profile", catalog, [variant])
     try:
         sections = profile.Profile(catalog, request, seconds, RESULTS, view).sections()
     finally:

@@ -72,12 +72,12 @@ class JudgedSeries:
     """Events of those nights, in words."""
 
 
-type Series = dict[SeriesKey, NightlySeries]
+type EverySeries = dict[SeriesKey, NightlySeries]
 type Events = dict[tuple[str, str, str], dict[str, list[str]]]
 """Machine, CPU model and implementation -> night -> what came new in it, such as `kernel 6.1 -> 6.2`."""
 
 
-def series_of(nights: Iterable[Night]) -> Series:
+def series_of(nights: Iterable[Night]) -> EverySeries:
     """All series. nights: in order of time; those without a time to believe are left out."""
     found = defaultdict[tuple[str, ...], NightlySeries](
         NightlySeries
@@ -162,7 +162,7 @@ def begin(key: SeriesKey, series: NightlySeries, answers: Iterable[AlarmAnswer])
     return next((n for n, night in enumerate(series.nights) if night >= since), len(series.nights))
 
 
-def _judged(key: SeriesKey, first: int, limit: float, every: Series, came: Events) -> JudgedSeries:
+def _judged(key: SeriesKey, first: int, limit: float, every: EverySeries, came: Events) -> JudgedSeries:
     series = every[key]
     values = series.values[first:]
     steady = JudgedSeries(key, "steady", len(values), median_high(values[-change.ANEW :]) if values else None)

@@ -15,7 +15,7 @@ from tandem.probes.toxiproxy import API_PORT, PROXIED_PORT
 APP: Final = "app"
 FAULTS: Final = "faults"
 """The latency proxy; it is up where a distance to the database was asked for."""
-INSIDE: Final = ("app", "direct", "pool", "database", "distance", "control")
+INSIDE: Final = ("app", "direct", "pool", "database", "distance", "control", "own")
 """The networks of compose/stack.yaml that no other machine reaches, unless a lab has several."""
 PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     "db": (5432,),

@@ -7,7 +7,7 @@ from pathlib import Path
 from tandem.analysis import change
 from tandem.facts.metric import metric
 from tandem.history import files
-from tandem.history.judged import NightlySeries, Series, begin, events, series_of, shared_limits
+from tandem.history.judged import EverySeries, NightlySeries, begin, events, series_of, shared_limits
 from tandem.history.night import SeriesKey
 from tandem.page.data import PageRow
 from tandem.page.read import BELOW, NotShown
@@ -78,7 +78,7 @@ def rows(found: files.History) -> list[PageRow]:
     return out
 
 
-def _others(key: SeriesKey, every: Series) -> list[tuple[str, str, NightlySeries]]:
+def _others(key: SeriesKey, every: EverySeries) -> list[tuple[str, str, NightlySeries]]:
     """Name, colour and series of the lines that are drawn beside today's."""
     frozen = every.get(key.model_copy(update={"line": "frozen"}))
     found = [] if frozen is None else [("the frozen image's second start", "--undecided", frozen)]
@@ -90,7 +90,7 @@ def _others(key: SeriesKey, every: Series) -> list[tuple[str, str, NightlySeries
     return found + [("today's image by the first", "--role-db", series) for series in first]
 
 
-def _of_series(key: SeriesKey, every: Series, first: int, limit: float) -> Iterator[PageRow]:
+def _of_series(key: SeriesKey, every: EverySeries, first: int, limit: float) -> Iterator[PageRow]:
     today = every[key]
     number = {night: n for n, night in enumerate(today.nights, start=1)}
 

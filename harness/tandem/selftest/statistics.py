@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Literal, get_args
@@ -281,7 +282,7 @@ def family_error() -> Outcome:
     )
 
 
-CHECKS = (
+CHECKS: tuple[Callable[[], Outcome], ...] = (
     *(partial(interval_coverage, kind) for kind in NOISE_KINDS),
     *(false_difference, false_equivalence, detectable_power, family_error),
     *(false_alarms, unsteady_caught, alternation_positions),

@@ -30,7 +30,7 @@ from tandem.report.parts import conditions_line
 from tandem.studies.registry import STUDIES
 
 VIEW = View(Console(quiet=True))
-STACK: dict[str, Any] = {"generators": ["loadgen"]}
+STACK: dict[str, Any] = {"generators": ["loadgen"], "beside": []}
 
 
 def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:

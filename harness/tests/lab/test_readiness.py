@@ -48,7 +48,7 @@ def waited(monkeypatch: pytest.MonkeyPatch, clock: Clock, answers_s: float, log:
     notes: list[str] = []
     monkeypatch.setitem(readiness._ASK, "db", ask)
     stack: Any = SimpleNamespace(
-        service=lambda name: SimpleNamespace(address="x"), log=lambda name, lines=25: log
+        service=lambda name: SimpleNamespace(address="x"), log=lambda name, lines=25: log, overlay={}
     )
     await_services(stack, ["db", "loadgen"], notes.append)
     return notes
@@ -106,7 +106,7 @@ def test_a_placement_that_the_engine_would_lose_is_refused(cpuset: str, placing:
     docker = SimpleNamespace(system=SimpleNamespace(info=lambda: SimpleNamespace(cpu_set=placing)))
     variables = {"DATABASE_ADDRESS": "db:5432", "APP_CPUSET": cpuset}
     stack: Any = SimpleNamespace(
-        variables=variables, generators=["loadgen"], sites=ALONE, at=lambda service: docker
+        variables=variables, generators=["loadgen"], beside=[], sites=ALONE, at=lambda service: docker
     )
     refused = pytest.raises(TandemError, match="the placement would be lost")
     with refused if cpuset and not placing else nullcontext():

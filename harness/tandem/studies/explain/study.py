@@ -10,7 +10,7 @@ from tandem.analysis.ceilings import reaches_ceiling
 from tandem.analysis.cost import APP
 from tandem.analysis.stack import Setup, beside, calibrated
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import Blocks, complete_blocks, of_each
+from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings, why
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import INTERVAL_LEAST, Study, warn_of_too_few
@@ -96,9 +96,11 @@ def measured(
     variants: Sequence[Variant], trials: Sequence[Trial], ceilings_rps: Mapping[str, float | None]
 ) -> Cells:
     """All cells, those without a start too."""
-    alone = of_each((variant.label for variant in variants), trials)
     found = ((one.variant.label, one) for one in of_variants(trials, variants))
-    return {label: MeasuredCell(one, alone[label], ceilings_rps) for label, one in found}
+    return {
+        label: MeasuredCell(one, [own for own in trials if own.spec.variants == [label]], ceilings_rps)
+        for label, one in found
+    }
 
 
 def fits(cells: Cells) -> dict[str, Fitted]:

@@ -227,7 +227,7 @@ def test_every_bottleneck_has_words() -> None:
     tags = {tag for tag, _ in bottleneck.LIMITS.values()}
     assert (
         tags
-        | {"generator-thread", "app-thread", "pool-wait", "thread-pool", "distance"}
+        | {"generator-thread", "app-thread", "pool-wait", "thread-pool", "distance", bottleneck.BESIDE[0]}
         | {"latency-bound", "offered-load", "disk", "unknown"}
         == BOTTLENECKS.keys()
     )
