@@ -89,9 +89,8 @@ def new_(
     made = new.make(ROOT, name, model, language)
     for file in made:
         out.print(str(file.relative_to(ROOT)), highlight=False)
-    out.print(
-        f"Next: just shape {name}, just matrix {name}, docs/how-to/add-an-implementation.md", highlight=False
-    )
+    then = f"just shape {name}, just matrix {name}, docs/how-to/add-an-implementation.md"
+    out.print(f"Next: {then}", highlight=False)
 
 
 @app.command(name="profile")
