@@ -1,5 +1,6 @@
 """A service file: what a reader's own service is asked, and how it is started. Pure but for reading."""
 
+import csv
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,8 @@ from tandem.errors import UsageError
 PATHS_MOST = 1000
 """Different paths of one request."""
 VALUES_MOST = 20_000
-LINES_BYTES = 1 << 20
+VALUES_BYTES = 1 << 20
+"""Of a file of values."""
 SLUG = r"[a-z0-9]+(-[a-z0-9]+)*"
 
 
@@ -211,11 +213,12 @@ def service_of(**given: Any) -> OwnService:
 def _values(file: Path) -> list[str]:
     """The first column of each line. Raises UsageError."""
     try:
-        with file.open() as stream:
-            lines = stream.read(LINES_BYTES).splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        if file.stat().st_size > VALUES_BYTES:
+            raise UsageError(f"{file}: larger than {VALUES_BYTES >> 20} MiB")
+        with file.open(newline="") as stream:
+            found = [row[0].strip() for row in csv.reader(stream) if row and row[0].strip()]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{file}: cannot be read: {error}") from None
-    found = [line.split(",")[0].strip().strip('"') for line in lines]
-    if not (found := [one for one in found if one]):
+    if not found:
         raise UsageError(f"{file}: there is no value in it")
     return found

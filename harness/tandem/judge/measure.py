@@ -97,7 +97,7 @@ class ClassConditions:
     name: str
     weight: int
     status: int
-    lengths: set[int]
+    lengths: set[int] | None
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class WindowConditions:
     rate_rps: int | None
     trim_start_s: float
     trim_end_s: float
-    lengths: set[int]
+    lengths: set[int] | None
     """Lengths that a right body can have, in bytes."""
     cpusets: dict[str, str]
     """Role -> CPU set, "" for all."""

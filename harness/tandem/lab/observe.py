@@ -430,9 +430,9 @@ def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe[S
     )
 
 
-def _lengths(answers: Answers) -> set[int]:
-    """Those of right answers; empty: any."""
-    return set() if answers.ignored else answers.lengths()
+def _lengths(answers: Answers) -> set[int] | None:
+    """Those of right answers; None: any."""
+    return None if answers.ignored else answers.lengths()
 
 
 def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) -> Window:

@@ -63,15 +63,15 @@ def _seeding(stack: Stack) -> bool:
 def await_services(stack: Stack, services: list[str], note: Callable[[str], None]) -> None:
     """Returns when those services answer that can be asked. Raises TandemError, with the logs, if one does not."""
     waiting = {service: _ASK[service] for service in services if service in _ASK}
-    for service, test in healthy_by(stack.overlay).items():
-        if test and service in services:
-            waiting[service] = lambda _, asked=(service, test): stack.execute(*asked)  # type: ignore[misc]
+    own = {one: test for one, test in healthy_by(stack.overlay).items() if test and one in services}
+    for service, test in own.items():
+        waiting[service] = lambda _, asked=(service, test): stack.execute(*asked)  # type: ignore[misc]
     addresses = {service: stack.service(service).address for service in waiting}
     began, limit = time.monotonic(), limit_s()
     allowed = limit
     while True:
         for service, ask in list(waiting.items()):
-            with suppress(psycopg.Error, httpx.HTTPError, TandemError):
+            with suppress(psycopg.Error, httpx.HTTPError, *([TandemError] if service in own else [])):
                 ask(addresses[service])
                 del waiting[service]
         if not waiting:

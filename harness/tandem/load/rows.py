@@ -113,13 +113,15 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     )
 
 
-def right_answers(rows: Rows, status: int, lengths: Collection[int]) -> NDArray[np.bool_]:
-    """Which rows have the right status and a body length that a right answer can have. lengths: empty: any."""
+def right_answers(rows: Rows, status: int, lengths: Collection[int] | None) -> NDArray[np.bool_]:
+    """Which rows have the right status and a body length that a right answer can have. lengths: None: any."""
     of_status = np.asarray(rows.status == status)
-    return of_status & np.isin(rows.length_bytes, [*lengths]) if lengths else of_status
+    if lengths is None:
+        return of_status
+    return of_status & np.isin(rows.length_bytes, np.fromiter(lengths, dtype=np.int64))
 
 
-def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int]:
+def failures(rows: Rows, status: int, lengths: Collection[int] | None) -> dict[str, int]:
     """The rows that are no right answers, counted by reason."""
     other = np.unique(rows.status[rows.status != status], return_counts=True)
     counts = {f"status {code}": int(number) for code, number in zip(*other, strict=True)}

@@ -7,7 +7,7 @@ import pytest
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.scenario import MIXED
-from tandem.catalog.service import read_service
+from tandem.catalog.service import VALUES_BYTES, read_service
 from tandem.errors import UsageError
 from tandem.lab.prepare import changed
 
@@ -31,7 +31,8 @@ status = 201
 
 
 def written(folder: Path, text: str) -> Path:
-    (folder / "carts.csv").write_text('"7",seven\n\n8,eight\n7,again\n')
+    (folder / "carts.csv").write_text('"7","seven\nor so"\n\n8,eight\n7,again\n')
+    (folder / "large.csv").write_text("7\n" * VALUES_BYTES)
     file = folder / "shop.toml"
     file.write_text(text)
     return file
@@ -72,6 +73,7 @@ def test_one_request_is_no_mix(tmp_path: Path, real: Catalog) -> None:
         ('[[request]]\npath = "/{id}"\n', "need each other"),
         ('[[request]]\npath = "/{id}"\nids = "1"\nvalues = ["1"]\n', "one of ids, values"),
         ('[[request]]\npath = "/{id}"\nvalues_file = "none.csv"\n', "none.csv: cannot be read"),
+        ('[[request]]\npath = "/{id}"\nvalues_file = "large.csv"\n', "large.csv: larger than 1 MiB"),
         ('[[request]]\npath = "{id}"\nvalues = ["cart"]\n', "a path such as /cart/7 is needed, not 'cart'"),
         ('[[request]]\npath = "/"\nbody = "{}"\n', "a GET has no body"),
         ('[[request]]\npath = "/"\n[[request]]\npath = "/"\n', "the same name, or the same method and path"),

@@ -126,6 +126,8 @@ def test_every_row_is_right_or_counted_as_a_failure(ends: list[float], lengths: 
         length_bytes=np.arange(n) % 6,
     )
     assert int(right_answers(rows, 200, lengths).sum()) + sum(failures(rows, 200, lengths).values()) == n
+    assert not right_answers(rows, 200, set()).any(), "no length is right"
+    assert right_answers(rows, 200, None).tolist() == (rows.status == 200).tolist(), "any is"
 
 
 # ---- Little's law ----

@@ -11,10 +11,11 @@ import altair
 import pytest
 from harness_page import CHANGED, keep_nights
 from harness_places import ROOT
-from harness_sessions import MILAN, XEON, session
+from harness_sessions import MILAN, XEON, program, session
 
 from tandem.analysis.change import LEARNED, LIMIT
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.pins import pins_of
 from tandem.facts.session import SessionControl, SessionRecord, append, read_sessions
 from tandem.facts.statement import Known, StatedAnswers, draws, key_now, known, read_statements
 from tandem.history.night import Program
@@ -135,6 +136,20 @@ def test_an_answer_can_be_cited(tmp_path: Path) -> None:
     [early] = statements.section(MADE[:1], ASKED, CATALOG).answers.answers
     assert statements.badge(early)[1].endswith(": no finding")
     assert not early.finding
+
+
+@pytest.mark.parametrize(("version", "older"), [("4.3.9", True), (None, False)])
+def test_a_statement_says_that_what_it_rests_on_is_older(version: str | None, older: bool) -> None:
+    now = pins_of(ROOT, "falcon-async")
+    pins = {**now, "falcon": version or now["falcon"]}
+    programs = {name: program(name, pins=pins) for name in ("falcon-async", "falcon-sync")}
+    newest = session(len(MADE), ratio=1.4, programs=programs)
+    made = statements.section([*MADE, newest], ASKED, CATALOG)
+    [one] = made.answers.answers
+    told = [f"falcon {version}, now {now['falcon']}"] if older else []
+    assert one.older == told
+    assert ("Measured on older versions: falcon 4.3.9" in one.conditions) is older
+    assert ("measured on older versions" in statements.badge(one)[1]) is older
 
 
 def test_further_statements_need_two_sessions() -> None:
