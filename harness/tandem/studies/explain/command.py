@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.toml import parsed, read_toml
@@ -37,10 +37,16 @@ class Preset(BaseModel):
     changes: dict[str, Any] = {}
     """Fields of the scenario that are laid over it."""
     factors: dict[str, list[str]] = {}
-    own_factors: dict[str, dict[str, list[str]]] = {}
-    """Implementation -> factors that its settings make, in the place of those."""
+    needs: dict[str, str] = {}
+    """Factor -> the one that it needs, as in the options."""
     groups: dict[str, list[str]] = {}
     words: dict[str, dict[str, str]] = {}
+
+    @model_validator(mode="after")
+    def _known(self) -> "Preset":
+        if wrong := {*self.needs, *self.needs.values()} - {*self.factors}:
+            raise ValueError(f"needs: no factor {', '.join(sorted(wrong))}")
+        return self
 
     def of(self, implementation: str, name: str) -> dict[str, str]:
         """Its settings as published. name: of the preset. Raises UsageError where nothing was published."""
@@ -133,22 +139,17 @@ def as_published(request: Request, preset: Preset, name: str) -> Request:
     """The request with the settings of the preset; what was given by hand wins. Raises UsageError."""
     options = ExplainOptions.read(request)
     by_hand = {setting for settings in options.factors.values() for setting in settings}
-    own = {
-        factor: settings
-        for one in request.variants
-        for factor, settings in preset.own_factors.get(one.implementation, {}).items()
-    }
-    taken = by_hand.union(*own.values())
     published = {
         factor: left
-        for factor, settings in {**preset.factors, **own}.items()
-        if (left := [one for one in settings if one not in (by_hand if factor in own else taken)])
+        for factor, settings in preset.factors.items()
+        if (left := [one for one in settings if one not in by_hand])
     }
     known = {*published, *options.factors}
     groups = {group: [m for m in members if m in known] for group, members in preset.groups.items()}
     options = options.model_copy(
         update={
             "factors": {**published, **options.factors},
+            "needs": {one: needed for one, needed in preset.needs.items() if {one, needed} <= known},
             "groups": {group: members for group, members in groups.items() if len(members) > 1},
             "words": [preset.words.get(one.implementation, {}) for one in request.variants],
             "source": preset.source,

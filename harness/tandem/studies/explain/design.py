@@ -1,8 +1,8 @@
 """Which cells explain a gap: two legs of settings, bridged by equal ones. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import Field
@@ -111,6 +111,8 @@ class ExplainOptions(Options):
     """Of the host: defaults follow from it."""
     factors: dict[str, list[str]] = Field(default_factory=dict)
     """Factor -> settings that are changed together; a setting that is in none is a factor of its own."""
+    needs: dict[str, str] = Field(default_factory=dict)
+    """Factor -> the one without whose equal value its own equal value is not tried."""
     groups: dict[str, list[str]] = Field(default_factory=dict)
     """Group -> factors that are told as one as well."""
     words: list[dict[str, str]] = Field(default_factory=lambda: [dict[str, str](), dict[str, str]()])
@@ -144,9 +146,19 @@ class Leg:
     factors: list[Factor]
     groups: dict[str, int]
     """Name -> bits of its factors; only what has two or more here."""
+    needs: dict[str, str] = field(default_factory=dict)
+    """Factor -> the one without whose equal value its own equal value is not tried."""
 
-    def orders(self, missing: set[int] | None = None) -> Orders:
-        return Orders(len(self.factors), list(self.groups.values()), missing or set())
+    def orders(self, missing: Collection[int] = ()) -> Orders:
+        """Those through states that are tried. missing: further states that cannot be."""
+        return Orders(len(self.factors), list(self.groups.values()), {*missing, *self._untried()})
+
+    def _untried(self) -> Iterator[int]:
+        names = {factor.name for factor in self.factors}
+        for state in range(1 << len(self.factors)):
+            own = {factor.name for factor in self.owned(state)}
+            if any(one in names - own and needed in own for one, needed in self.needs.items()):
+                yield state
 
     @property
     def own_first(self) -> bool:
@@ -218,7 +230,7 @@ def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int)
     }
     groups = {name: bits for name, bits in groups.items() if bits.bit_count() > 1}
     units = len(factors) - sum(bits.bit_count() - 1 for bits in groups.values())
-    leg = Leg(SIDES[side], variant, factors, groups)
+    leg = Leg(SIDES[side], variant, factors, groups, options.needs)
     if units > MOST:
         raise UsageError(
             f"{variant.label} differs from the equal settings in {units} factors, and at most {MOST} are"

@@ -148,21 +148,34 @@ def test_the_legs_are_the_settings_that_differ(real: Catalog) -> None:
     a, b = Explain(real, asked()).legs
     assert [factor.change for factor in a.factors] == [
         "WORKERS 5 to 2, THREADS 1 to 10",
-        "DB_PERSISTENT 0 to 1, DB_PREPARE 0 to 1",
+        "DB_PERSISTENT 0 to 1",
         "DB_TIME_ZONE request to connection",
+        "DB_PREPARE 0 to 1",
     ]
-    assert a.groups == {"connections": 0b011}
+    assert a.groups == {"connections": 0b1011}
     assert [factor.name for factor in b.factors] == ["handlers", "time zone", "reset"]
     assert b.groups == {}, "it has one of the group's factors"
 
 
-def test_one_setting_is_in_another_factor_of_another_implementation(real: Catalog) -> None:
-    """Nothing is prepared on connections that are not kept; a program that keeps them prepares as it likes."""
-    _, b = Explain(real, asked("python-async", "rust-async")).legs
-    assert [factor.change for factor in b.factors if factor.name == "preparation"] == ["DB_PREPARE each to 1"]
+def test_what_a_factor_needs_is_equal_first(real: Catalog) -> None:
+    """Nothing is prepared on connections that are not kept; kept ones that prepare nothing are a cell of their own."""
+    study = Explain(real, asked())
+    settings = [study.legs[0].cell(state).settings for state in study.legs[0].orders().states]
+    both = {(s.get("DB_PERSISTENT", "1"), s.get("DB_PREPARE", "1")) for s in settings}
+    assert both == {("0", "0"), ("1", "0"), ("1", "1")}
+    own_way = study.legs[1].orders()
+    assert own_way.count == 6, "a side without the factor is not bound by it"
     by_hand = asked(factors={"mine": ["DB_PREPARE"]})
     names = {factor.name: factor.change for factor in Explain(real, by_hand).legs[0].factors}
     assert (names["mine"], names["persistence"]) == ("DB_PREPARE 0 to 1", "DB_PERSISTENT 0 to 1")
+    assert Explain(real, by_hand).legs[0].needs == {}, "a factor that nobody has needs nothing"
+
+
+def test_from_equal_settings_what_a_factor_needs_is_its_own_last(real: Catalog) -> None:
+    turned = Explain(real, asked("python-async", "python-sync")).legs[1]
+    labels = {turned.label(state) for state in turned.orders().states}
+    assert "B python-sync own preparation" in labels
+    assert "B python-sync own persistence" not in labels
 
 
 def test_on_two_cpus_two_workers_are_the_default(real: Catalog) -> None:
@@ -174,7 +187,7 @@ def test_every_cell_is_in_each_block_and_the_ends_more_often(real: Catalog) -> N
     study = Explain(real, asked())
     blocks = study.outline()
     counts = [Counter(spec.variants[0] for spec in block) for block in blocks]
-    assert [counted.total() for counted in counts] == [16, 20, 16]
+    assert [counted.total() for counted in counts] == [20, 24, 20]
     assert set(counts[1]) == set(counts[0]) == {variant.label for variant in study.variants}
     ends = {SYNC, "python-sync equal", "python-async equal", ASYNC}
     assert {label for label, count in counts[1].items() if count == 2} == ends
@@ -190,9 +203,13 @@ def test_a_cell_has_its_own_settings_and_the_equal_ones(real: Catalog) -> None:
     found = asked()
     cells = {variant.label: variant for variant in Explain(real, found).variants}
     assert cells["python-sync equal"].settings == {}
-    assert cells["A python-sync own persistence"].settings == {"DB_PERSISTENT": "0", "DB_PREPARE": "0"}
-    handlers = {"WORKERS": "5", "THREADS": "1", "DB_TIME_ZONE": "request"}
-    assert cells["A python-sync own handlers, time zone"].settings == handlers
+    assert cells["A python-sync own persistence, preparation"].settings == {
+        "DB_PERSISTENT": "0",
+        "DB_PREPARE": "0",
+    }
+    assert cells["A python-sync own preparation"].settings == {"DB_PREPARE": "0"}
+    handlers = {"WORKERS": "5", "THREADS": "1", "DB_TIME_ZONE": "request", "DB_PREPARE": "0"}
+    assert cells["A python-sync own handlers, time zone, preparation"].settings == handlers
     assert cells[SYNC].settings == found.variants[0].settings
     assert found.settings == {"DB_POOL_MAX": "20"}
     assert all(cell.variables == {"APP_MAXCONN": "25"} for cell in cells.values())
@@ -351,7 +368,7 @@ def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.C
     study = Explain(real, asked())
     told(study, 870, 900)
     said = " ".join(capsys.readouterr().err.split())
-    assert "16 combinations, 3 blocks, 52 starts: about 14 min" in said
+    assert "20 combinations, 3 blocks, 64 starts: about 14 min" in said
     assert "handlers: WORKERS 5 to 2, THREADS 1 to 10; persistence: DB_PERSISTENT 0 to 1" in said
     with pytest.raises(UsageError, match=r"the budget is 10 min.*--budget 16min") as refused:
         told(study, 870, 600)
@@ -379,6 +396,10 @@ def test_what_is_no_factor(wrong: list[str]) -> None:
     ("file", "why"),
     [
         ("[recipes]\nsource = 1\n", "recipes -> source"),
+        (
+            "[recipes]\nsource = ''\nexperiment = ''\ntopology = ''\nsettings = {}\nneeds = {a = 'b'}\n",
+            "no factor a, b",
+        ),
         ("[work]\n", "it says nothing about the scenario recipes; it has work"),
         ("[recipes\n", "not valid TOML"),
         (None, "cannot be read"),
@@ -407,7 +428,7 @@ def test_the_factors_multiply_to_the_ratio(real: Catalog) -> None:
     programs = limits("python-async equal") / limits("python-sync equal")
     assert of(conclusions).programs.ratio == pytest.approx(programs)
     [group] = of(conclusions).groups
-    assert (group.members, group.side) == (["handlers", "persistence"], "A")
+    assert (group.members, group.side) == (["handlers", "persistence", "preparation"], "A")
     members = [factor(conclusions, name, "A").ratio for name in group.members]
     assert group.ratio == pytest.approx(math.prod(members))
 
@@ -416,9 +437,13 @@ def test_first_and_last_are_what_they_say(real: Catalog) -> None:
     """A minimum of limits: more connections do more once each request needs fewer round trips."""
     conclusions = concluded(real).conclusions
     handlers = factor(conclusions, "handlers", "A")
-    assert handlers.first == pytest.approx(limits("A python-sync own persistence, time zone") / limits(SYNC))
+    first = "A python-sync own persistence, time zone, preparation"
+    assert handlers.first == pytest.approx(limits(first) / limits(SYNC))
     assert handlers.last == pytest.approx(limits("python-sync equal") / limits("A python-sync own handlers"))
     assert handlers.parted
+    preparation, persistence = (factor(conclusions, name, "A") for name in ("preparation", "persistence"))
+    assert preparation.first is None, "nothing is prepared on a connection that is not kept"
+    assert persistence.last is None
     crossing = conclusions.crossings[0]
     assert crossing.factor == "handlers"
     assert len({*crossing.cells}) == 4
@@ -434,7 +459,7 @@ def test_no_gap_is_an_answer(real: Catalog) -> None:
 
 
 def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Catalog) -> None:
-    missing = "A python-sync own persistence"
+    missing = "A python-sync own persistence, preparation"
 
     found = concluded(real, answer=but(missing, refusing))
     assert found.verdict is Verdict.OK
@@ -443,7 +468,7 @@ def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Ca
     assert (cell.starts, why.mean, why.verdict, why.reasons) == (0, None, Verdict.FAILED, ["it broke"])
     assert {one.label for one in found.conclusions.cells if one.model is None} == {missing}
     whole = of(found.conclusions).legs[0]
-    assert (whole.orders, whole.left_out) == (3, 1)
+    assert (whole.orders, whole.left_out) == (5, 1)
     assert [f.text for f in found.findings if f.code == "cannot-be"] == [
         f"{missing} cannot be measured: it broke; orders through it are left out"
     ]
@@ -453,7 +478,7 @@ def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Ca
 
 
 def test_a_cell_that_is_wrong_makes_its_leg_a_hint(real: Catalog) -> None:
-    wrong = "A python-sync own persistence"
+    wrong = "A python-sync own persistence, preparation"
     conclusions = concluded(real, answer=but(wrong, invalid_window)).conclusions
     assert bounds(of(conclusions).factors, "A") == {"unknown"}
     assert bounds(of(conclusions).factors, "B") == {None}
@@ -508,7 +533,8 @@ def test_what_limited_the_equal_ends_bounds_what_is_said(
     """Rates that the laboratory held back are bounds; what stands behind the programs bounds them and all settings of a side."""
     found = concluded(real, answer=limited(bottleneck, *cells))
     one, said = of(found.conclusions), sentence(found.conclusions)
-    assert (bounds(one.factors, "A"), bounds(one.factors, "B")) == ({factors}, {None})
+    assert (bounds(one.factors, "A"), bounds(one.factors, "B")) == ({factors, None}, {None})
+    assert factor(found.conclusions, "persistence", "A").bound is None, "no step of it leads to the equal end"
     assert one.programs.bound == programs
     assert (one.legs[0].bound, one.legs[-1].bound) == legs
     assert bounds(one.groups, "A") == {legs[0] or factors}
@@ -528,7 +554,7 @@ def test_a_rate_near_a_ceiling_is_a_bound_as_well(real: Catalog) -> None:
 
 def test_void_starts_cost_a_value_and_no_block(real: Catalog) -> None:
     """Only a cell with too few is made once more, beside the ends."""
-    rare, study = "A python-sync own persistence", Explain(real, asked())
+    rare, study = "A python-sync own persistence, preparation", Explain(real, asked())
 
     def answer(spec: TrialSpec, window: WindowSpec) -> Window:
         disturbed = (spec.variants == [rare] and spec.block in (1, 2)) or spec.name == f"1-{SYNC}"
@@ -537,7 +563,7 @@ def test_void_starts_cost_a_value_and_no_block(real: Catalog) -> None:
     trials = play(study, answer)
     more = [trial.spec.variants[0] for trial in trials if trial.spec.block == 4]
     assert more == [rare, SYNC, "python-sync equal", "python-async equal", ASYNC]
-    assert len(trials) == 52 + 5
+    assert len(trials) == 64 + 5
     conclusions = study.conclude(trials, Baselines()).conclusions
     assert {cell.label: cell.starts for cell in conclusions.cells}[rare] == 2
     assert ratio(conclusions) == pytest.approx(limits(ASYNC) / limits(SYNC), rel=0.01)
@@ -640,12 +666,12 @@ def test_an_interrupted_explanation_goes_on_and_its_record_is_read(real: Catalog
         run(Explain, found, session(real, tmp_path, lab))
     again = FakeLab(answer=answers(limits))
     result, journal = run(Explain, found, session(real, tmp_path, again), resume=True)
-    assert len(again.visited) == 36 - 6
+    assert len(again.visited) == 44 - 6
     drawn = ElementTree.fromstring((journal.folder / FILE).read_text())
     words = " ".join(part.text or "" for part in drawn.iter("{http://www.w3.org/2000/svg}text"))
     assert "persistence (A)" in words
     assert PROGRAMS in words
     kind, kept, trials = read_folder(journal.folder)
-    assert (kind, len(trials)) == (Explain, 36)
+    assert (kind, len(trials)) == (Explain, 44)
     assert ratio(kept.conclusions) == pytest.approx(ratio(result.conclusions), rel=1e-5)
     assert result.headline.endswith(times(ratio(result.conclusions)))
