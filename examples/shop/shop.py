@@ -1,20 +1,21 @@
 """A shop that shows what is in a cart, and what products would cost now."""
 
-import sqlite3
+import os
 from threading import local
 from time import time
 
 from cart import lines
 from flask import Flask, Response, abort, jsonify, request
+from psycopg import Connection, connect
 
 app = Flask(__name__)
 own = local()
 
 
-def data() -> sqlite3.Connection:
-    """This thread's connection: threads that share one get each other's rows."""
-    if not hasattr(own, "data"):
-        own.data = sqlite3.connect("file:shop.db?immutable=1", uri=True)
+def data() -> Connection:
+    """This thread's connection: threads that share one wait for each other."""
+    if not hasattr(own, "data") or own.data.closed:
+        own.data = connect(os.environ["DATABASE_URL"], autocommit=True)
     return own.data
 
 
@@ -29,6 +30,6 @@ def show(cart: int) -> Response:
 
 @app.post("/quote")
 def quote() -> Response:
-    cents = dict(data().execute("select id, cents from product"))
+    cents = dict(data().execute("select id, cents from product").fetchall())
     total = sum(cents[int(product)] * number for product, number in request.get_json().items())
     return jsonify(at=time(), total_cents=total)

@@ -1,15 +1,15 @@
 """The lines of a cart: one query."""
 
-import sqlite3
+from psycopg import Connection
 
 LINES = """
 select product.name, product.cents, line.number
 from line join product on product.id = line.product
-where line.cart = ? order by line.place
+where line.cart = %s order by line.place
 """
 
 
-def lines(data: sqlite3.Connection, cart: int) -> list[dict]:
+def lines(data: Connection, cart: int) -> list[dict]:
     return [
         {"name": name, "cents": cents, "number": number}
         for name, cents, number in data.execute(LINES, [cart])

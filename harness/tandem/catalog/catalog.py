@@ -13,6 +13,8 @@ from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 
 OWN_SERVICE = "harness/service"
+OF_THE_TOPOLOGY = ("PORT", "DATABASE_URL")
+"""Settings that nobody chooses."""
 """The implementation, and the scenario, of images that are a reader's own."""
 CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)]
 
@@ -327,7 +329,8 @@ class Catalog:
     def effective_settings(
         self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]
     ) -> dict[str, str]:
-        """What the application's settings will be: the user's choice, else the implementation's best, else the contract's.
+        """What the application's settings will be: the user's choice, else the implementation's best, else the contract's. A reader's
+        own service has those that the user chose.
 
         Raises UsageError for an unknown setting, a value outside the setting's list, or a setting that the
         implementation declares unsupported.
@@ -337,11 +340,11 @@ class Catalog:
             if name in implementation.defaults
             else setting.default
             for name, setting in self.settings.items()
-            if name not in ("PORT", "DATABASE_URL")
+            if name not in OF_THE_TOPOLOGY and implementation.contract
         }
         for name, value in chosen.items():
             setting = self.pick("setting", name, self.settings)
-            if name not in settings:
+            if name in OF_THE_TOPOLOGY:
                 raise UsageError(f"{name} is set by the topology and cannot be chosen.")
             if name in implementation.unsupported.settings:
                 raise UsageError(

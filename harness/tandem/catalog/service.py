@@ -133,6 +133,9 @@ class OwnService(Model):
     others run beside it."""
     service: str = ""
     """The service of the Compose file that is measured."""
+    database: str = ""
+    """An SQL file beside this one; an empty one is an empty database. The laboratory's PostgreSQL begins each start with what it makes,
+    and DATABASE_URL has its address. Its statements are counted."""
     request: Annotated[list[OwnRequest], Field(min_length=1, max_length=20)]
 
     @model_validator(mode="after")
@@ -195,8 +198,9 @@ def read_service(file: Path, further: Mapping[str, Any] | None = None) -> OwnSer
         else one.model_dump()
         for one in service.request
     ]
-    compose = str((file.parent / service.compose).resolve()) if service.compose else ""
-    return parsed(OwnService, {**service.model_dump(), "request": with_values, "compose": compose}, file)
+    files = {"compose": service.compose, "database": service.database}
+    resolved = {key: str((file.parent / name).resolve()) if name else "" for key, name in files.items()}
+    return parsed(OwnService, {**service.model_dump(), **resolved, "request": with_values}, file)
 
 
 def service_of(**given: Any) -> OwnService:

@@ -106,6 +106,13 @@ Environment = Annotated[
     list[str] | None,
     typer.Option("--env", help="With --image: NAME=VALUE for its container. May be repeated."),
 ]
+OwnDatabase = Annotated[
+    Path | None,
+    typer.Option(
+        "--database",
+        help="With --image: SQL file of the data in the laboratory's PostgreSQL. DATABASE_URL has its address.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", callback=be_quiet, help="Print no progress, only the result.")

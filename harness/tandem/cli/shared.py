@@ -25,7 +25,7 @@ from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Conclusions, Result
 
-OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env")
+OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env", "database")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
 CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals")
 """The shared options that a study without a choice of conditions does without."""
@@ -44,6 +44,7 @@ class Asked:
     ids: cli.Ids = ""
     port: cli.Port = 8080
     env: cli.Environment = None
+    database: cli.OwnDatabase = None
     scenario: cli.ScenarioName = "recipes"
     plan: cli.PlanName = "quick"
     topology: cli.ChosenTopology = None
@@ -106,6 +107,7 @@ class Asked:
             images=self.image,
             port=self.port,
             environment=cli.parse_settings(self.env, "--env"),
+            database=str(self.database.resolve()) if self.database else "",
             request=[{"path": paths[0], "ids": self.ids, "headers": headers, **post}],
         )
 

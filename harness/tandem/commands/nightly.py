@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tandem.analysis import change
-from tandem.catalog.catalog import Catalog
+from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import begun, make, page_of, sentence, tell_places, view_for
 from tandem.cli.shared import CONDITIONS, Asked, Default, measuring
@@ -34,7 +34,7 @@ from tandem.studies.compare.study import Compare
 from tandem.studies.nightly import report
 from tandem.studies.nightly.conclusions import points_of
 from tandem.studies.nightly.confirm import FreshBlocks, confirmed, event_answer
-from tandem.studies.nightly.study import Nightly
+from tandem.studies.nightly.study import Nightly, NightlyOptions
 from tandem.studies.registry import read_folder
 
 HISTORY = "history"
@@ -59,6 +59,19 @@ def cells(catalog: Catalog, implementations: Sequence[str], scenarios: Sequence[
     if not found:
         raise UsageError(f"none of {', '.join(implementations)} serves {', '.join(scenarios)}")
     return found
+
+
+def own_cell(asked: Asked) -> list[Variant]:
+    """Today's image of a service of the reader's own. Raises UsageError for several, TandemError where it does not answer."""
+    assert asked.own_service is not None
+    if len(asked.own_service.images) != 1:
+        raise UsageError("nightly takes one image of a service of your own: the one of today")
+    return asked.variants(None)
+
+
+def own_name(image: str) -> str:
+    """The part of an image's name that its tags have in common: shop of registry:5000/team/shop:main."""
+    return image.rpartition("/")[2].partition("@")[0].partition(":")[0]
 
 
 def make_sure_of(name: str, program: Program, what: str, note: Callable[[str], None]) -> None:
@@ -104,7 +117,9 @@ def first_ones(
 
 
 @measuring(
-    without=CONDITIONS, plan=Default("nightly", r"Plan. Its table \[compare] sets windows and warm-ups.")
+    own=True,
+    without=CONDITIONS,
+    plan=Default("nightly", r"Plan. Its table \[compare] sets windows and warm-ups."),
 )
 def nightly(
     asked: Asked,
@@ -146,20 +161,29 @@ def nightly(
 
     Exit status 3: a change for the worse was confirmed. 4: the machine itself changed.
     """
-    catalog = Catalog(cli.ROOT)
+    catalog, service = Catalog(cli.ROOT), asked.own_service
+    if service is not None and (implementations or scenario):
+        raise UsageError(
+            "a service of your own stands in place of implementations and scenarios: leave them out"
+        )
     names = implementations or list(catalog.implementations)
-    variants = cells(catalog, names, scenario or MAIN)
+    variants = own_cell(asked) if service else cells(catalog, names, scenario or MAIN)
     names = list(dict.fromkeys(variant.implementation for variant in variants))
     budget_s, _ = cli.parse_budget_s(budget), catalog.plan(confirm_plan)
     request = replace(asked, scenario=variants[0].scenario or "").request(Nightly.name, catalog, variants)
     view = view_for(asked.as_json)
     refuse_or_clean_up(cli.ROOT, cli.RESULTS, view.note)
     measures = catalog.lab(asked.lab).name if asked.lab else engine_name()
-    folder = cli.RESULTS / HISTORY / file_name(machine or measures)
+    own = f"-{own_name(variants[0].label)}" if service else ""
+    folder = cli.RESULTS / HISTORY / file_name(machine or measures + own)
     try:
         with files.locked(folder):
             known = files.read(folder)
-            today = images.build_today(cli.ROOT, names, view.note)
+            today = (
+                {OWN_SERVICE: images.kept(OWN_SERVICE, variants[0].tag or "")}
+                if service
+                else images.build_today(cli.ROOT, names, view.note)
+            )
             frozen = freeze(folder, known.frozen, today, anew, view.note)
             first = first_ones(known.first, frozen, view.note)
             stack = images.frozen_stack(cli.ROOT, known.stack, freeze_stack, view.note)
@@ -167,7 +191,7 @@ def nightly(
                 files.keep(folder, stack)
             request = request.model_copy(
                 update={
-                    "title": "all" if implementations is None else "+".join(names),
+                    "title": own[1:] or ("all" if implementations is None else "+".join(names)),
                     "options": {
                         "frozen": {name: one.program.tag for name, one in frozen.items()},
                         "first": {name: one.tag for name, one in first.items()},
@@ -327,10 +351,15 @@ def comparison(
 ) -> Request:
     """The request that confirms an alarm: fresh blocks of two images on the stack of the night."""
     name = key.implementation
-    variants = cli.read_variants([f"{name}@{good.tag}", f"{name}@{bad.tag}"])
+    if name == OWN_SERVICE:
+        [own] = asked.variants
+        changes = [{"label": f"{own.label}@{one.tag}", "tag": one.tag} for one in (good, bad)]
+        variants = [own.model_copy(update=change) for change in changes]
+    else:
+        variants = cli.read_variants([f"{name}@{good.tag}", f"{name}@{bad.tag}"])
     request = Asked(scenario=key.scenario, plan=plan).request(Compare.name, catalog, variants)
-    stack = asked.options.get("stack", {})
-    on_it = [variant.model_copy(update={"variables": stack}) for variant in request.variants]
+    stack = NightlyOptions.read(asked).stack
+    on_it = [one.model_copy(update={"variables": {**one.variables, **stack}}) for one in request.variants]
     return request.model_copy(update={"conditions": asked.conditions, "variants": on_it})
 
 

@@ -17,11 +17,6 @@ from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict
 
 NULL_IMPLEMENTATION = "rust-hyper"
-MEANINGS: dict[str, str] = {
-    "proxy": "HAProxy answers by itself",
-    "null": "a null application behind HAProxy",
-    "database": "pgbench runs the scenario's statements through PgBouncer",
-}
 WINDOW = "closed"
 LOOK = "look-"
 """So begin the names of the trials that are looks at the ceilings."""

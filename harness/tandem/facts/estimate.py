@@ -20,8 +20,9 @@ from tandem.analysis.cost import (
 from tandem.analysis.histogram import over_starts
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Ratio, compare, t_interval, verdicts
+from tandem.catalog.catalog import OWN_SERVICE
 from tandem.facts.fact import Fact, at_full_load, by_label, counting, facts, wrong
-from tandem.facts.metric import GOODPUT, MEMORY, OFFERED, P99, metric
+from tandem.facts.metric import GOODPUT, MEMORY, OFFERED, P99, STATEMENTS, metric
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.trial import Trial
@@ -53,8 +54,8 @@ AT_EQUAL_RATE: dict[str, Read] = {
     P99: lambda window: window.response_time_ms.p99 if window.response_time_ms else None,
     OFFERED: lambda window: window.offered_rps,
 }
-CLASS = "class"
-"""The coordinate of what is said of one class of a mix."""
+CLASS, STATEMENT = "class", "statement"
+"""The coordinates of what is said of one class of a mix, and of one statement of a reader's own service."""
 TOGETHER = {"duet": "duet_cpu_us_per_request", "saturated": "saturated_cpu_us_per_request"}
 """Role -> the metric of windows in which all were loaded at once: whom the other roles worked for is not known."""
 COMPARED = (TOTAL, APP, GOODPUT)
@@ -197,6 +198,7 @@ class OfVariant:
             for name in found[0].window.class_names if found else []:
                 yield from self._of_class(found, form, name)
         alone = [one for one in self.good if one.alone]
+        yield from self._of_statements([one for one in alone if one.role in ("closed", "open", "equal")])
         peaks = [one.window.app_memory_peak_bytes for one in alone]
         if known := [peak for peak in peaks if peak is not None]:
             yield self._estimate(MEMORY, max(known) / 2**20, None, len({one.made for one in alone}))
@@ -221,6 +223,19 @@ class OfVariant:
         every += self._times(found, form, lambda window: own(window).response_time_hdr)
         for one in every:
             yield one.model_copy(update={"coordinates": {**one.coordinates, CLASS: name}})
+
+    def _of_statements(self, found: Sequence[Fact]) -> Iterator[Estimate]:
+        """How often each statement ran for a right answer, of a reader's own service; the contract's run as often as it says."""
+        if self.variant.implementation != OWN_SERVICE:
+            return
+        for text in dict.fromkeys(text for one in found for text in one.window.statements):
+
+            def calls(window: Window, text: str = text) -> float | None:
+                own, answered = window.statements.get(text), window.good + window.probes
+                return (own.calls if own else 0) / answered if answered else None
+
+            one = self.estimate(STATEMENTS, list(by_block(found, calls).values()))
+            yield one.model_copy(update={"coordinates": {**one.coordinates, STATEMENT: text}})
 
     def _sources(self) -> Iterator[tuple[str, Sequence[Fact], Read]]:
         """Metric, the facts that say it, and how."""

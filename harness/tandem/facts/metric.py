@@ -37,6 +37,7 @@ UNITS = {"ms": " ms", "s": " s", "rps": "/s", "bytes": " bytes"}
 GOODPUT, OFFERED, P99 = "goodput_rps", "offered_rps", "response_time_p99_ms"
 MEMORY, MEMORY_REST = "anonymous_memory_mib", "memory_rest_mib"
 MEMORY_PER_CONNECTION = "memory_per_connection_kib"
+STATEMENTS = "statements_per_request"
 LATENCY_BOUND, CEILING_SHARE = "latency_bound_percent", "ceiling_percent"
 METRICS = {
     GOODPUT: Metric("goodput", "1/s", "more", 0),
@@ -50,6 +51,7 @@ METRICS = {
     "db_cpu_us_per_request": Metric("database CPU", "µs/request", "less", 0),
     "pgbouncer_cpu_us_per_request": Metric("PgBouncer CPU", "µs/request", "less", 0),
     "proxy_cpu_us_per_request": Metric("HAProxy CPU", "µs/request", "less", 0),
+    STATEMENTS: Metric("statements", "1/request", "less"),
     "capacity_rps": Metric("capacity", "1/s", "more", 0),
     "response_time_p50_ms": Metric("response time p50", "ms", "less"),
     "response_time_p90_ms": Metric("response time p90", "ms", "less"),

@@ -46,7 +46,7 @@ def setup_of(
     admitted: int | None = None,
 ) -> Setup:
     """The limits of an application, for the model of the stack. settings: effective ones."""
-    kept = settings["DB_PERSISTENT"] == "1"
+    kept = settings.get("DB_PERSISTENT") == "1"
     return Setup(
         connections=scenario.connections,
         wait_ms=float(scenario.delay_ms),
@@ -69,8 +69,8 @@ class VisitCase:
     load_address: str
     proxied: bool
     answers: Answers
-    queries: dict[str, str]
-    """The contract's, and those that the program has instead: normalised text -> name."""
+    queries: dict[str, str] | None
+    """The contract's, and those that the program has instead: normalised text -> name. None: a reader's own service has its own."""
     texts: dict[str, str]
     """The contract's queries: name -> text as it stands in its file."""
     database_address: str
@@ -146,7 +146,7 @@ class VisitCase:
             # A connection that ends, or is reset, drops what was prepared.
             prepared=[told.get(f"DB_{name}") for name in ("PERSISTENT", "PREPARE", "RESET")]
             == ["1", "1", "0"],
-            keeps_alive=self.implementation.contract,
+            contract=self.implementation.contract,
             stores=scenario.answer.created is not None,
             beside=tuple(one.expected for one in self.beside),
         )

@@ -316,6 +316,19 @@ def as_here(implementation: str, program: Program) -> Program:
     return program.model_copy(update={"tag": tag_of(image), "base": base_of(image)})
 
 
+def variables_of(name: str) -> dict[str, str]:
+    """The environment of an image that is there."""
+    return dict(pair.split("=", 1) for pair in DockerClient().image.inspect(name).config.env or [])
+
+
+def kept(implementation: str, tag: str) -> Program:
+    """An image of this machine, under the tag that says what it runs. No commit has its sources."""
+    image = DockerClient().image.inspect(reference(implementation, tag))
+    found = Program(tag=tag_of(image), base=base_of(image))
+    image.tag(reference(implementation, found.tag))
+    return found
+
+
 def build_today(
     root: Path, implementations: Sequence[str], note: Callable[[str], None]
 ) -> dict[str, Program]:
@@ -406,7 +419,7 @@ def rebuild(root: Path, implementation: str, program: Program, remedy: str = "",
     Raises TandemError where no commit has its sources, this clone does not have that commit, or it does not build.
     """
     name = reference(implementation, program.tag)
-    remedy = remedy or f"Freeze today's image in its place: just nightly {implementation} --freeze"
+    remedy = remedy or "Freeze today's image in its place: add --freeze to the command"
     if program.commit is None or program.dirty:
         raise TandemError(f"the image {name} is missing, and no commit has its sources. {remedy}")
     archive = subprocess.run(

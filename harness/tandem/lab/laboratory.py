@@ -285,7 +285,9 @@ class Laboratory:
         self.phases_s["build"] += time.monotonic() - began
 
     def _write_answers(self, stack: Stack) -> None:
-        """Write the right answers, once for the study: each visit begins with the same data."""
+        """Write the right answers, once for the study: each visit begins with the same data. None are of a reader's own data."""
+        if stack.own_database:
+            return
         self.view.phase("write the right answers", None)
         began = time.monotonic()
         asked = [*self.catalog.scenarios.values(), *(one.case.scenario for one in self._prepared.values())]

@@ -2,13 +2,13 @@
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tandem.errors import UsageError, unknown
-from tandem.lab.sites import APP
-from tandem.lab.stack import LABEL, tail
+from tandem.lab.sites import APP, DATABASE
+from tandem.lab.stack import GUNICORN, GUNICORN_PATIENCE, LABEL, tail
 
 NETWORK, PREFIX = "own", "own-"
 """Of compose/stack.yaml; and what their names begin with here, where `db` is another one. They are asked by their own names."""
@@ -25,6 +25,8 @@ TAKEN = (
 )
 """What is taken over of each. Ports, health checks in a window, and ways out are not."""
 NEVER = "24h"
+DATA = "/own.sql"
+"""Where compose/db/start finds the data of a reader's own."""
 
 
 def overlay_of(file: Path, service: str) -> dict[str, Any]:
@@ -41,6 +43,28 @@ def overlay_of(file: Path, service: str) -> dict[str, Any]:
     app: dict[str, Any] = {"environment": environment, "networks": {NETWORK: {}}}
     others = {PREFIX + name: _beside(file, name, one) for name, one in services.items() if name != service}
     return {"services": {APP: app, **others}}
+
+
+def with_environment(
+    overlay: Mapping[str, Any], names: Iterable[str], of_image: Mapping[str, str]
+) -> dict[str, Any]:
+    """The overlay by which the application has the variables of its image, and of the contract's only those that were chosen: Compose
+    takes what is null from the variables of the stack, and leaves out what is not there either. names: of the contract's. of_image:
+    its variables. https://docs.docker.com/reference/compose-file/services/#environment"""
+    services = {**overlay.get("services", {})}
+    app = services.get(APP, {})
+    own = of_image.get(GUNICORN, "").replace("$", "$$")
+    patient = {GUNICORN: f"{own} {GUNICORN_PATIENCE}"} if own else {}
+    services[APP] = {**app, "environment": {**dict.fromkeys(names), **patient, **app.get("environment", {})}}
+    return {"services": services}
+
+
+def with_database(overlay: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """The overlay by which the laboratory's database has the data of an SQL file. Raises UsageError."""
+    if not file.is_file():
+        raise UsageError(f"{file}: there is no such file, which `database` names")
+    data = {"volumes": [{"type": "bind", "source": str(file), "target": DATA, "read_only": True}]}
+    return {"services": {**overlay.get("services", {}), DATABASE: data}}
 
 
 def _beside(file: Path, name: str, described: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,6 +96,6 @@ def healthy_by(overlay: Mapping[str, Any]) -> dict[str, list[str]]:
     for name, one in overlay.get("services", {}).items():
         kind, *command = (one.get("healthcheck") or {}).get("test") or ["NONE"]
         shell = ["sh", "-c"] if kind == "CMD-SHELL" else []
-        if name != APP:
+        if name.startswith(PREFIX):
             found[name] = [] if kind == "NONE" else [*shell, *command]
     return found

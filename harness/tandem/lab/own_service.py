@@ -16,14 +16,14 @@ from typing import Any
 import httpx
 from python_on_whales import DockerClient, DockerException
 
-from tandem.catalog.catalog import OWN_SERVICE
+from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.ignoring import differing, same, without
 from tandem.catalog.service import OwnRequest, OwnService
 from tandem.errors import TandemError, UsageError
-from tandem.lab.images import BUILT, TAG_DIGITS, reference
-from tandem.lab.own_compose import overlay_of
+from tandem.lab.images import BUILT, TAG_DIGITS, build_side_by_side, reference, variables_of
+from tandem.lab.own_compose import overlay_of, with_database, with_environment
 from tandem.lab.readiness import NotReadyError, await_health, await_services
-from tandem.lab.sites import APP
+from tandem.lab.sites import APP, DATABASE, POOLER
 from tandem.lab.stack import BENCH_PROJECT, Stack, tail
 from tandem.load.generator import HEADERS
 from tandem.record.request import Request, Variant
@@ -60,12 +60,25 @@ def variants(root: Path, service: OwnService, note: Callable[[str], None]) -> li
     """A variant of each image, once all have given the first one's answers. Raises UsageError where an image is not there,
     TandemError where one never answers, or otherwise."""
     names = list(dict.fromkeys(service.images))
+    contracts = [name for name in Catalog(root).settings if name != "PORT"]
+    if service.database:
+        contracts.remove("DATABASE_URL")
     overlay = overlay_of(Path(service.compose), service.service) if service.compose else {}
+    if service.database:
+        overlay = with_database(overlay, Path(service.database))
     tags = {name: _tagged(name, service.environment) for name in names}
+    overlays = {
+        name: with_environment(overlay, contracts, variables_of(reference(OWN_SERVICE, tag)))
+        for name, tag in tags.items()
+    }
     asked = ", ".join(f"{one.method} {one.path}" for one in service.request)
     note(f"own service: asking {', '.join(names)} for {asked}")
     started = [
-        (name, _Started(root, tags[name], service.port, overlay, note), REPEATS if name == names[0] else 1)
+        (
+            name,
+            _Started(root, tags[name], service.port, overlays[name], note),
+            REPEATS if name == names[0] else 1,
+        )
         for name in names
     ]
     right, *others = [_answers(name, one, service, times) for name, one, times in started]
@@ -90,7 +103,7 @@ def variants(root: Path, service: OwnService, note: Callable[[str], None]) -> li
             tag=tags[name],
             scenario_changes=changes,
             variables={"APP_PORT": str(service.port), **LET_DROP},
-            overlay=overlay,
+            overlay=overlays[name],
         )
         for name in names
     ]
@@ -186,8 +199,11 @@ class _Started:
             env_file = Path(folder) / "compose.env"
             stack = Stack(self.root, BENCH_PROJECT, variables, env_file, overlay=self.overlay)
             try:
-                stack.start(stack.beside)
-                await_services(stack, stack.beside, self.note)
+                data = (DATABASE, POOLER) if stack.own_database else ()
+                build_side_by_side({one: (stack, one) for one in data}, self.note)
+                first = [*stack.beside, *data]
+                stack.start(first)
+                await_services(stack, first, self.note)
                 stack.start([APP])
                 yield stack
             finally:

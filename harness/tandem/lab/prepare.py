@@ -18,7 +18,7 @@ from tandem.hosts import HERE
 from tandem.hosts.host import Host
 from tandem.lab.case import VisitCase
 from tandem.lab.sites import ALONE, APP, FAULTS, Route, Sites, written
-from tandem.lab.stack import BENCH_PROJECT, Stack
+from tandem.lab.stack import BENCH_PROJECT, GUNICORN, GUNICORN_PATIENCE, Stack
 from tandem.load.generator import OHA
 from tandem.load.generators import GENERATORS
 from tandem.load.shares import roles
@@ -188,7 +188,9 @@ def case_of(
         load_address=topology["LOAD_ADDRESS"],
         proxied=proxied,
         answers=read_answers(scenario, root / "contract", salt=conditions.salt),
-        queries=read_queries(queries) | own_queries(conditions.catalog, implementation),
+        queries=read_queries(queries) | own_queries(conditions.catalog, implementation)
+        if implementation.contract
+        else None,
         texts=read_texts(queries),
         database_address=topology["DATABASE_ADDRESS"],
         admitted=_admitted(conditions.variables.get("APP_MAXCONN"), scenario, settings) if proxied else None,
@@ -252,10 +254,7 @@ def prepare(
         "LOADGEN": generators,
         "HTTP_PORT": "0",  # any free port: nothing here goes through it
         "STATS_PORT": "0",
-        # An application is frozen while others are measured, and gunicorn would kill workers that are silent for 30 s. It
-        # is not asked meanwhile either, and gunicorn closes a connection at its limit even if a request has just come.
-        # https://gunicorn.org/reference/settings/#timeout https://gunicorn.org/reference/settings/#keepalive
-        "GUNICORN_CMD_ARGS": "--timeout=3600 --keep-alive=3600",
+        GUNICORN: GUNICORN_PATIENCE,
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         **sites.settings(),
         **conditions.variables,

@@ -13,13 +13,15 @@ from tandem.probes.haproxy import RUNTIME_PORT, SLOTS_FROM_PORT
 from tandem.probes.toxiproxy import API_PORT, PROXIED_PORT
 
 APP: Final = "app"
+DATABASE: Final = "db"
+POOLER: Final = "pgbouncer"
 FAULTS: Final = "faults"
 """The latency proxy; it is up where a distance to the database was asked for."""
 INSIDE: Final = ("app", "direct", "pool", "database", "distance", "control", "own")
 """The networks of compose/stack.yaml that no other machine reaches, unless a lab has several."""
 PORTS: Final[Mapping[str, tuple[int, ...]]] = {
-    "db": (5432,),
-    "pgbouncer": (6432,),
+    DATABASE: (5432,),
+    POOLER: (6432,),
     APP: (8080,),
     "proxy": (8080, 8081, 8404),
     FAULTS: (API_PORT, PROXIED_PORT),

@@ -21,6 +21,7 @@ from tandem.lab.sites import (
     APP,
     APP_OUTSIDE_PORT,
     APP_PORT,
+    DATABASE,
     HARNESS_ASKS_AT,
     EngineSite,
     Sites,
@@ -30,6 +31,11 @@ from tandem.load.shares import FIRST, is_generator, roles
 from tandem.probes.haproxy import slot_number
 from tandem.probes.postgres import ADMIN_PASSWORD
 
+GUNICORN = "GUNICORN_CMD_ARGS"
+GUNICORN_PATIENCE = "--timeout=3600 --keep-alive=3600"
+"""An application is frozen while others are measured, and gunicorn would kill workers that are silent for 30 s. It is not asked
+meanwhile either, and gunicorn closes a connection at its limit even if a request has just come.
+https://gunicorn.org/reference/settings/#timeout https://gunicorn.org/reference/settings/#keepalive"""
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
 BENCH_PROJECT = "tandem-bench"
@@ -148,8 +154,9 @@ class Stack:
             overlays = [env_file.with_name("compose.own.json")]
             overlays[0].write_text(json.dumps(overlay, indent=1) + "\n")
         self.overlay = dict(overlay or {})
-        self.beside = sorted(set(self.overlay.get("services", ())) - {APP})
-        """Services of the overlay, beside the application."""
+        self.beside = sorted(set(self.overlay.get("services", ())) - {APP, DATABASE})
+        """Further services of the overlay."""
+        self.own_database = DATABASE in self.overlay.get("services", ())
         # Not one of the variables: those are recorded. The data of `just up` outlive a command, so they have none.
         secret = {} if project == USER_PROJECT else {"ADMIN_PASSWORD": ADMIN_PASSWORD}
         given = sorted({**variables, **secret}.items())

@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import LiteralString
@@ -24,6 +24,7 @@ PROBE = "probe"
 HARNESS_ROLES = {"postgres", PROBE}
 """The roles that the harness itself connects as."""
 OTHER = "other"
+OWN_CHARACTERS = 160
 CONTROL = {
     "begin": re.compile(r"begin\b|start transaction\b"),
     "commit": re.compile(r"commit\b|end\b"),
@@ -86,13 +87,17 @@ def read_queries(folder: Path) -> dict[str, str]:
     return {normalise(text): name.partition(".")[0] for name, text in read_texts(folder).items()}
 
 
-def name_statements(rows: list[tuple[str, int, int, float]], queries: dict[str, str]) -> dict[str, Statement]:
-    """Sums (text, calls, rows, ms) up by the contract's names and those of CONTROL; the rest goes to `other`."""
+def name_statements(
+    rows: list[tuple[str, int, int, float]], queries: Mapping[str, str] | None
+) -> dict[str, Statement]:
+    """Sums (text, calls, rows, ms) up by the contract's names and those of CONTROL; the rest goes to `other`. queries: None: each is
+    named by its normalised text, up to OWN_CHARACTERS of it."""
     out: dict[str, Statement] = {}
     for text, calls, returned, exec_ms in rows:
         one = normalise(text)
         controls = (name for name, pattern in CONTROL.items() if pattern.match(one))
-        own = out.setdefault(queries.get(one) or next(controls, OTHER), Statement(calls=0, rows=0))
+        known = one[:OWN_CHARACTERS] if queries is None else queries.get(one)
+        own = out.setdefault(known or next(controls, OTHER), Statement(calls=0, rows=0))
         own.calls, own.rows, own.exec_ms = own.calls + calls, own.rows + returned, own.exec_ms + exec_ms
     return out
 
@@ -112,7 +117,7 @@ class StatementCounts:
 
 
 class Postgres:
-    def __init__(self, address: str, password: str, queries: dict[str, str]) -> None:
+    def __init__(self, address: str, password: str, queries: Mapping[str, str] | None) -> None:
         self._dsn = dsn(address, password)
         self._queries = queries
         self._connection: psycopg.Connection | None = None

@@ -11,7 +11,7 @@ from rich.table import Table as Table
 from rich.text import Text
 
 from tandem.analysis.cost import AT
-from tandem.facts.estimate import CLASS
+from tandem.facts.estimate import CLASS, STATEMENT
 from tandem.facts.metric import GOODPUT, metric, told_coordinates
 from tandem.record.conclusion import Contrast, Estimate, Position
 from tandem.record.result import Conclusions
@@ -101,12 +101,40 @@ def ratio_to(found: Conclusions, key: str, position: Position, first: Position) 
     return ratio(one), (one.word or "") if one is not None else ""
 
 
+STATEMENTS_LEAST = 0.01
+"""For a request; below it are those of connections that are opened."""
 TIMES = {"p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9"}
 NOTE = (
     "Response times in an open loop, from the moment that a request was due: median over the starts (lowest–highest). A"
     " percentile that a class has too few requests for is left out. In the other tables the response times of a mix are those"
     " of its first class."
 )
+
+
+def of_statements(found: Conclusions) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Variants of a reader's own service; and how often each statement runs for a request, with the sum of all as the last row.
+    Empty where none ran."""
+    own = [one for one in found.estimates if {*one.coordinates} == {STATEMENT} and one.mean]
+    variants = list(dict.fromkeys(one.variant for one in own))
+    calls: dict[str, dict[str, float]] = {}
+    for one in own:
+        calls.setdefault(str(one.coordinates[STATEMENT]), {})[one.variant] = one.mean or 0.0
+    rows = [
+        (text, *(number(of.get(variant, 0.0), 2) for variant in variants))
+        for text, of in calls.items()
+        if max(of.values()) >= STATEMENTS_LEAST
+    ]
+    whole = ("all", *(number(sum(of.get(one, 0.0) for of in calls.values()), 2) for one in variants))
+    return variants, [*rows, whole] if rows else []
+
+
+STATEMENT_TITLE = "statements for each request, by the database"
+
+
+def statements(found: Conclusions) -> list[RenderableType]:
+    """The table of these; nothing where none ran."""
+    variants, rows = of_statements(found)
+    return [texts(STATEMENT_TITLE, rows, "statement", *variants, left=("statement",))] if rows else []
 
 
 def classes(found: Conclusions) -> list[RenderableType]:

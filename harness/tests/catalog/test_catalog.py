@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tandem.catalog.catalog import STEADY_LEAST, Catalog, Implementation, Unsupported
+from tandem.catalog.catalog import OWN_SERVICE, STEADY_LEAST, Catalog, Implementation, Unsupported
 from tandem.catalog.placement import cpus_in, evaluate, read_env_file
 from tandem.catalog.scenario import Scenario
 from tandem.errors import UsageError
@@ -277,6 +277,7 @@ def test_settings_are_the_choice_else_the_implementations_best_else_the_contract
     assert (found["DB_POOL_MAX"], found["LOG_LEVEL"], found["DB_RESET"]) == ("20", "warn", "0")
     assert "PORT" not in found
     assert "DATABASE_URL" not in found
+    assert real.effective_settings(real.implementation(OWN_SERVICE), 4, {"WORKERS": "2"}) == {"WORKERS": "2"}
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,12 @@ def test_a_file_becomes_a_mix(tmp_path: Path, real: Catalog) -> None:
     assert order.body.bytes() == b"{}"
 
 
+def test_its_files_lie_beside_it(tmp_path: Path) -> None:
+    file = written(tmp_path, 'database = "data/shop.sql"\n[[request]]\npath = "/"\n')
+    assert read_service(file).database == str(tmp_path / "data/shop.sql")
+    assert read_service(written(tmp_path, '[[request]]\npath = "/"\n')).database == ""
+
+
 def test_one_request_is_no_mix(tmp_path: Path, real: Catalog) -> None:
     found = read_service(written(tmp_path, 'ready = "/up"\n[[request]]\npath = "/"\n'))
     own = changed(real.scenario(OWN_SERVICE), found.scenario_changes([{"text": "hello"}]))

@@ -44,6 +44,13 @@ def test_a_night_begins_a_history(kept: Path) -> None:
     assert programs["rust-async"] == programs[f"rust-async@{tag}"]
     assert programs["db"].startswith(stack["db"]["tag"]), "what ran was the frozen one"
 
+    _, again, said = tandem(*NIGHTLY, "--blocks", "2", "--seed", "2", results=kept)
+    if again["result"]["verdict"] == "void":
+        pytest.skip(f"the host voided every block of the second night: {said}")
+    known = files.read(history)
+    assert (len(known.nights), len([*history.glob("frozen/*.json")])) == (2, 1), "it finds the first one's"
+    assert known.nights[1].programs["rust-async"].tag == tag
+
 
 def test_a_frozen_image_that_nothing_can_make_is_refused(kept: Path) -> None:
     """Its commit is not in this clone."""

@@ -1,8 +1,10 @@
 """`--image`: services that know nothing of the contract, from the example of the documents and from a distribution."""
 
 import json
+import math
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,12 @@ import pytest
 from harness_commands import ONE_TRIAL, TANDEM, bench_containers, run, tandem, words
 from harness_places import PLANS, ROOT
 
+from tandem.history import files
+
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
 SHOP = {folder: f"tandem-test/shop:{folder}" for folder in ("before", "after")}
+DATA = ("--database", str(ROOT / "examples/shop/shop.sql"))
 NGINX, CLOCK, SILENT, SHARING, FRONT = (
     f"tandem-test/{name}:1" for name in ("nginx", "clock", "silent", "sharing", "front")
 )
@@ -28,18 +33,18 @@ CMD ["nginx", "-g", "daemon off;"]
 FROM tandem-test/shop:before
 CMD ["python3", "-c", "import http.server as h, time\\nclass H(h.BaseHTTPRequestHandler):\\n def do_GET(s):\\n  b = str(time.time_ns()).encode()\\n  s.send_response(200); s.send_header('Content-Length', str(len(b))); s.end_headers(); s.wfile.write(b)\\nh.HTTPServer(('', 8080), H).serve_forever()"]
 """,
-    # Threads that share one connection get each other's rows: right when asked one after the other, and wrong under load.
+    # Threads that share what is asked for get each other's carts: right when asked one after the other, and wrong under load.
     SHARING: """
 FROM tandem-test/shop:before
 USER root
-RUN sed -i 's/own = local()/own = type("Shared", (), {})/; s/uri=True/uri=True, check_same_thread=False/' shop.py
+RUN sed -i 's/^    found = .*/    own.cart = cart\\n    lines(data(), cart)\\n    cart = own.cart\\n    found = lines(data(), cart)/; s/own = local()/own = type("Shared", (), {})/' shop.py
 USER nobody
 """,
     SILENT: 'FROM tandem-test/shop:before\nCMD ["sh", "-c", "echo no port for me; exit 3"]\n',
-    # Asks another service for a price, and says it as often as its environment wants.
+    # Asks another service for a price, and says it as often as its environment wants. It finds no variable that nobody gave it.
     FRONT: """
 FROM tandem-test/shop:before
-CMD ["python3", "-c", "import http.server as h, os, urllib.request as u\\nclass H(h.BaseHTTPRequestHandler):\\n protocol_version = 'HTTP/1.1'\\n def log_message(s, *a): pass\\n def do_GET(s):\\n  b = u.urlopen(os.environ['PRICES']).read() * int(os.environ.get('COPIES', '1'))\\n  s.send_response(200); s.send_header('Content-Length', str(len(b))); s.end_headers(); s.wfile.write(b)\\nh.ThreadingHTTPServer(('', 8080), H).serve_forever()"]
+CMD ["python3", "-c", "import http.server as h, os, urllib.request as u\\nassert not {'WORKERS', 'DATABASE_URL'} & {*os.environ}\\nclass H(h.BaseHTTPRequestHandler):\\n protocol_version = 'HTTP/1.1'\\n def log_message(s, *a): pass\\n def do_GET(s):\\n  b = u.urlopen(os.environ['PRICES']).read() * int(os.environ.get('COPIES', '1'))\\n  s.send_response(200); s.send_header('Content-Length', str(len(b))); s.end_headers(); s.wfile.write(b)\\nh.ThreadingHTTPServer(('', 8080), H).serve_forever()"]
 """,
 }
 KINDS = {
@@ -159,6 +164,7 @@ def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
         str(PLANS / "one-trial.toml"),
         "--seed",
         "1",
+        *DATA,
     )
     try:
         done = run(*command, *own, "--fail-over", "5%")
@@ -170,6 +176,7 @@ def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
         for one in set(results.iterdir()) - before:
             shutil.rmtree(one) if one.is_dir() else one.unlink()
     assert "own service: asking" in done.stderr
+    assert any(line.startswith("| statements for each request") for line in lines)
     assert lines[0] == f"### {SHOP['after']} against {SHOP['before']}"
     assert f"answers are verified against those of {SHOP['before']}, not against a contract" in lines
     assert done.returncode == (result["verdict"] != "ok"), (
@@ -182,6 +189,11 @@ def test_a_change_that_asks_for_each_line_is_dearer(tmp_path: Path) -> None:
     }
     if result["conclusions"]["session"] == "ok":
         assert cost[SHOP["after"]] > 1.1 * cost[SHOP["before"]], cost
+    ran = Counter[str]()
+    for one in result["conclusions"]["estimates"]:
+        if one["metric"] == "statements_per_request" and [*one["coordinates"]] == ["statement"]:
+            ran[one["variant"]] += one["mean"]
+    assert ran == {SHOP["before"]: pytest.approx(1, abs=0.1), SHOP["after"]: pytest.approx(26, abs=1)}
     windows: list[Any] = [
         w for trial in trials for record in trial["windows"] for w in record["windows"].values()
     ]
@@ -204,8 +216,8 @@ def test_a_server_of_a_distribution_takes_part(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_under_load_alone_is_invalid(tmp_path: Path) -> None:
-    arguments = ("bench", "--image", SHARING, "--get", "/cart/7", "--plan", ONE_TRIAL)
-    _, result, said = tandem(*arguments, results=tmp_path)
+    arguments = ("bench", "--image", SHARING, "--get", "/cart/{id}", "--ids", "0-49", *DATA)
+    _, result, said = tandem(*arguments, "--plan", ONE_TRIAL, results=tmp_path)
     assert result["verdict"] == "invalid", said
     assert not bench_containers()
 
@@ -258,12 +270,34 @@ def test_services_of_many_kinds_take_part(tmp_path: Path, kind: str) -> None:
     assert all(window["good"] > 100 for window in windows(tmp_path))
 
 
-def test_what_cannot_be_compared_is_told_before_anything_is_measured() -> None:
-    shop = ("--image", SHOP["before"], "--get", "/cart/7")
+def test_what_cannot_be_compared_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    shop = ("--image", SHOP["before"], "--get", "/cart/7", *DATA)
     told = refused(*shop, "--image", NGINX, "--port", "80")
     assert "otherwise than" in told or "status 404" in told
     assert "otherwise each time" in refused("--image", CLOCK, "--get", "/")
     assert "no port for me" in refused("--image", SILENT, "--get", "/")
     assert "has no image 'nosuch:1'" in refused("--image", "nosuch:1", "--get", "/")
-    changed = refused("--image", SHOP["before"], "--image", CLOCK, "--get", "/cart/7")
+    changed = refused(*shop, "--image", CLOCK)
     assert f"{CLOCK} answers GET /cart/7 otherwise than {SHOP['before']}" in changed
+    (tmp_path / "wrong.sql").write_text("create table line (cart integer);\nselect nonsense;\n")
+    told = refused(*shop[:-1], str(tmp_path / "wrong.sql"))
+    assert 'own.sql:2: ERROR: column "nonsense" does not exist' in told
+
+
+@pytest.mark.weekly
+def test_nights_of_a_readers_own_have_a_history(tmp_path: Path) -> None:
+    """The second night measures another image against the one that the first night froze."""
+    for number, folder in enumerate(SHOP, start=1):
+        own = ("--image", SHOP[folder], "--get", "/cart/{id}", "--ids", "0-49", *DATA)
+        _, found, said = tandem(
+            "nightly", *own, "--plan", ONE_TRIAL, "--blocks", "1", "--machine", "trial", results=tmp_path
+        )
+        if found["result"]["verdict"] == "void":
+            pytest.skip(f"the host voided every block: {said}")
+        known = files.read(tmp_path / "history/trial")
+        assert (len(known.nights), [*known.frozen]) == (number, ["harness/service"])
+    lines = {(one.line, one.metric): one.value for one in known.nights[1].points}
+    assert (
+        lines["today", "duet_cpu_us_per_request"] > math.log(1.1) > lines["frozen", "duet_cpu_us_per_request"]
+    )
+    assert not bench_containers()

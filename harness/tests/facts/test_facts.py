@@ -13,13 +13,15 @@ from rich.console import Console
 
 from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.histogram import encode
+from tandem.catalog.catalog import OWN_SERVICE
 from tandem.facts.estimate import against_first, estimates, goodput, of_variants, ratio
 from tandem.facts.fact import at_full_load, by_label, counting, facts
+from tandem.facts.metric import STATEMENTS
 from tandem.record.conclusion import Contrast, Coordinates, Estimate, Position
 from tandem.record.request import Variant
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
-from tandem.record.window import ClassFigures, Finding, Role, Severity, Times, Verdict
+from tandem.record.window import ClassFigures, Finding, Role, Severity, Statement, Times, Verdict
 from tandem.report import table as report_classes
 from tandem.studies.registry import read_folder
 
@@ -221,3 +223,29 @@ def test_each_class_of_a_mix_stands_at_its_own_coordinate() -> None:
     text = console.export_text()
     assert re.search(r"heavy .* a .* of its own .* 5\.0 .* 80\.1 .* 80\.1 .* 80\.1 ", text), text
     assert report_classes.classes(Conclusions(estimates=[])) == []
+
+
+def test_statements_of_a_readers_own_are_counted_where_it_is_alone() -> None:
+    lines, product = "select product from line", "select name from product"
+    ran = {lines: Statement(calls=100, rows=0), product: Statement(calls=2500, rows=0)}
+    window = good_window("closed", good=90, probes=10, statements=ran)
+    variants = [Variant(label=label, implementation=OWN_SERVICE) for label in ("a", "b")]
+    made = [made_trial(trial_spec("1-a", "a"), closed=window, open=None)]
+    made += [
+        made_trial(
+            trial_spec("1-b", "b"),
+            closed=good_window("closed", good=90, probes=10, statements={lines: ran[lines]}),
+            open=None,
+        )
+    ]
+    found = Conclusions(estimates=estimates(made, variants))
+    told = found.estimate_of(STATEMENTS, Position("a", {"statement": product}))
+    assert there(told).mean == 25
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(*report_classes.statements(found))
+    text = console.export_text()
+    assert re.search(r"select name from product .* 25\.00 .* 0\.00 ", text), text
+    assert re.search(r"all .* 26\.00 .* 1\.00 ", text), text
+    contracts = [Variant(label="a", implementation="a")]
+    assert not [one for one in estimates(made[:1], contracts) if one.metric == STATEMENTS]
+    assert report_classes.statements(Conclusions(estimates=[])) == []

@@ -303,6 +303,7 @@ def answers_after(least: float | None, half: float) -> dict[str, Any]:
 
 DELAYED = replace(EXPECTED, least_ms=20)
 SILENT = replace(EXPECTED, idle_connections=2000)
+OWN = replace(EXPECTED, contract=False)
 COMMITS = replace(EXPECTED, statements=[*STATEMENTS, "commit"])
 COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
 
@@ -329,6 +330,9 @@ COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
         (SILENT, {"idle_connections": 2000}, []),
         (SILENT, {"idle_connections": 2050}, []),
         (SILENT, {"idle_connections": 1999}, [("idle-lost", "invalid")]),
+        # A reader's own service asks what it likes, and may close its connections.
+        (OWN, {"statements": {}, "foreign_settings": ["app: x=1"]}, []),
+        (OWN, {"proxy": proxy(connections_opened=ANSWERED)}, [("not-kept-alive", "warning")]),
         # A reset that was asked for is no extra statement.
         (replace(EXPECTED, resets=True), {"statements": calls(reset=ANSWERED)}, []),
     ],

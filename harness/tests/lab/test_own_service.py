@@ -14,7 +14,7 @@ from tandem.catalog.service import OwnRequest, service_of
 from tandem.cli.shared import Asked
 from tandem.errors import TandemError, UsageError
 from tandem.lab import own_service
-from tandem.lab.own_compose import healthy_by, overlay_of
+from tandem.lab.own_compose import healthy_by, overlay_of, with_database, with_environment
 from tandem.lab.own_service import OwnAnswer, difference
 from tandem.lab.prepare import changed
 from tandem.load.client import Client
@@ -218,6 +218,21 @@ def test_services_beside_it_are_taken_over_without_ways_out(tmp_path: Path) -> N
         "own-db": ["sh", "-c", "pg_isready -U shop"],
         "own-mail": [],
     }
+    data = tmp_path / "shop.sql"
+    with pytest.raises(UsageError, match=r"shop\.sql: there is no such file"):
+        with_database(overlay, data)
+    data.touch()
+    with_data = with_database(overlay, data)
+    assert with_data["services"]["db"]["volumes"][0]["source"] == str(data)
+    assert healthy_by(with_data) == healthy_by(overlay), "the laboratory's own is none of those beside"
+    told = with_environment(overlay, ["WORKERS", "PRICE"], {"GUNICORN_CMD_ARGS": "-w 4 --reuse=$x"})
+    assert told["services"]["app"]["environment"] == {
+        "WORKERS": None,
+        "GUNICORN_CMD_ARGS": "-w 4 --reuse=$$x --timeout=3600 --keep-alive=3600",
+        "DATABASE": "postgres://db/shop",
+        "PRICE": "$$5",
+    }
+    assert [*with_environment({}, ["WORKERS"], {})["services"]["app"]["environment"]] == ["WORKERS"]
     with pytest.raises(UsageError, match=r"'wep'.*web"):
         overlay_of(file, "wep")
     file.write_text("services: {web: {image: a}, db: {build: .}}")

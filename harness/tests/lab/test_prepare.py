@@ -12,6 +12,7 @@ from unittest.mock import Mock
 import psycopg
 import pytest
 from harness_engine import request
+from harness_samples import there
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
@@ -147,7 +148,7 @@ def test_a_program_may_send_statements_of_its_own(
     assert len(case.expected.statements) == count
     assert next(iter(case.expected.statements), None) == first
     assert case.shown_settings.get("SQL") == ("own (10 statements)" if count else None)
-    assert len([name for name in case.queries.values() if name == "recipe_by_id"]) == 3
+    assert len([name for name in there(case.queries).values() if name == "recipe_by_id"]) == 3
     if scenario == "mixed":
         assert [one.scenario.statements[-1:] for one in case.beside] == [["commit"], []]
     contracts = prepare(real, asked(other := variant(), scenario=scenario), other, tmp_path).case

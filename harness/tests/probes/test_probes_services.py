@@ -144,6 +144,14 @@ def test_calls_are_summed_by_the_contracts_names() -> None:
     }
 
 
+def test_a_readers_own_statements_are_named_by_their_text() -> None:
+    long = f"select {'a, ' * 99}b"
+    rows = [("SELECT name FROM product WHERE id = $1", 25, 25, 1.0), (long, 1, 0, 0.5), ("BEGIN", 1, 0, 0.0)]
+    first, second, third = name_statements(rows, None)
+    assert first == "select name from product where id = ?"
+    assert (len(second), second[:10], third) == (160, long[:10], "begin")
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -15,7 +15,7 @@ from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.parts import STYLES, conditions_line, findings, settings, spent
-from tandem.report.table import Column, Table, classes, figure, figure_with_range, ratio_to, table
+from tandem.report.table import Column, Table, classes, figure, figure_with_range, ratio_to, statements, table
 from tandem.studies.bench.conclusions import (
     APP_BOUND,
     CONDITIONS,
@@ -167,6 +167,7 @@ def report(result: Result[Benched]) -> RenderableType:
         *decided(result.conclusions),
         rates(result),
         Text(RATE_NOTE, style="dim"),
+        *statements(result.conclusions),
         *classes(result.conclusions),
         *ceilings(result),
         settings(result),

@@ -21,7 +21,7 @@ from tandem.record.window import Verdict
 from tandem.report.chart import DASHED, HUES, SOLID, Spec, choice, lines, names, quantity
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
 from tandem.report.picture import Picture
-from tandem.report.table import classes, texts
+from tandem.report.table import classes, statements, texts
 from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.detecting import PILOT
 from tandem.wording import ROLES, counted, limited_by, number, percent, ratio_with_interval
@@ -362,7 +362,7 @@ def report(result: Result[Compared]) -> RenderableType:
     named = {label: one for label, one in result.environments.items() if label != again}
     failed = failed_control(found)
     lines: list[RenderableType] = [Text(failed, style="bold red")] if failed else []
-    lines += [*tables(result), Text(NOTE, style="dim"), *classes(found)]
+    lines += [*tables(result), Text(NOTE, style="dim"), *statements(found), *classes(found)]
     lines.append(settings(result.model_copy(update={"environments": named})))
     for label in found.variants:
         verdict, reasons = found.verdict(label)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.toml import parsed, read_toml
@@ -37,16 +37,10 @@ class Preset(BaseModel):
     changes: dict[str, Any] = {}
     """Fields of the scenario that are laid over it."""
     factors: dict[str, list[str]] = {}
-    needs: dict[str, str] = {}
+    requires: dict[str, str] = {}
     """Factor -> the one that it needs, as in the options."""
     groups: dict[str, list[str]] = {}
     words: dict[str, dict[str, str]] = {}
-
-    @model_validator(mode="after")
-    def _known(self) -> "Preset":
-        if wrong := {*self.needs, *self.needs.values()} - {*self.factors}:
-            raise ValueError(f"needs: no factor {', '.join(sorted(wrong))}")
-        return self
 
     def of(self, implementation: str, name: str) -> dict[str, str]:
         """Its settings as published. name: of the preset. Raises UsageError where nothing was published."""
@@ -69,7 +63,11 @@ def read_preset(root: Path, name: str, scenario: str) -> Preset:
     data = read_toml(file)
     if scenario not in data:
         raise UsageError(f"{file}: it says nothing about the scenario {scenario}; it has {', '.join(data)}")
-    return parsed(Preset, data[scenario], file, scenario)
+    found = parsed(Preset, data[scenario], file, scenario)
+    for factor in (*found.requires, *found.requires.values()):
+        if factor not in found.factors:
+            raise unknown("factor", factor, found.factors)
+    return found
 
 
 @measuring(
@@ -149,7 +147,7 @@ def as_published(request: Request, preset: Preset, name: str) -> Request:
     options = options.model_copy(
         update={
             "factors": {**published, **options.factors},
-            "needs": {one: needed for one, needed in preset.needs.items() if {one, needed} <= known},
+            "requires": {one: needed for one, needed in preset.requires.items() if {one, needed} <= known},
             "groups": {group: members for group, members in groups.items() if len(members) > 1},
             "words": [preset.words.get(one.implementation, {}) for one in request.variants],
             "source": preset.source,

@@ -111,7 +111,7 @@ class ExplainOptions(Options):
     """Of the host: defaults follow from it."""
     factors: dict[str, list[str]] = Field(default_factory=dict)
     """Factor -> settings that are changed together; a setting that is in none is a factor of its own."""
-    needs: dict[str, str] = Field(default_factory=dict)
+    requires: dict[str, str] = Field(default_factory=dict)
     """Factor -> the one without whose equal value its own equal value is not tried."""
     groups: dict[str, list[str]] = Field(default_factory=dict)
     """Group -> factors that are told as one as well."""
@@ -146,7 +146,7 @@ class Leg:
     factors: list[Factor]
     groups: dict[str, int]
     """Name -> bits of its factors; only what has two or more here."""
-    needs: dict[str, str] = field(default_factory=dict)
+    requires: dict[str, str] = field(default_factory=dict)
     """Factor -> the one without whose equal value its own equal value is not tried."""
 
     def orders(self, missing: Collection[int] = ()) -> Orders:
@@ -157,7 +157,7 @@ class Leg:
         names = {factor.name for factor in self.factors}
         for state in range(1 << len(self.factors)):
             own = {factor.name for factor in self.owned(state)}
-            if any(one in names - own and needed in own for one, needed in self.needs.items()):
+            if any(one in names - own and needed in own for one, needed in self.requires.items()):
                 yield state
 
     @property
@@ -230,7 +230,7 @@ def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int)
     }
     groups = {name: bits for name, bits in groups.items() if bits.bit_count() > 1}
     units = len(factors) - sum(bits.bit_count() - 1 for bits in groups.values())
-    leg = Leg(SIDES[side], variant, factors, groups, options.needs)
+    leg = Leg(SIDES[side], variant, factors, groups, options.requires)
     if units > MOST:
         raise UsageError(
             f"{variant.label} differs from the equal settings in {units} factors, and at most {MOST} are"

@@ -63,15 +63,18 @@ class Nightly(Study[Conclusions]):
 
     @property
     def variants(self) -> list[Variant]:
-        stack = {"variables": self.asked.stack}
         tags = {"frozen": self.asked.frozen, "first": self.asked.first}
 
         def kept(variant: Variant, image: str, label: str) -> Variant:
             how = {"label": label, "base": variant.label, "tag": tags[image][variant.implementation]}
-            return variant.model_copy(update={**how, **stack, "coordinates": {"image": image}})
+            return variant.model_copy(update={**how, "coordinates": {"image": image}})
 
-        found = [variant.model_copy(update=stack) for variant in self.request.variants]
-        for variant in self.request.variants:
+        every = [
+            one.model_copy(update={"variables": {**one.variables, **self.asked.stack}})
+            for one in self.request.variants
+        ]
+        found = [*every]
+        for variant in every:
             labels = beside(variant.label)
             frozen = kept(variant, "frozen", labels.frozen)
             found += [frozen, again(frozen)]

@@ -15,9 +15,9 @@ from tandem.analysis.ratios import detectable_ratio
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.engine.side_by_side import again, second
 from tandem.facts.fact import facts
-from tandem.facts.metric import GOODPUT, OFFERED, P99
+from tandem.facts.metric import GOODPUT, OFFERED, P99, STATEMENTS
 from tandem.facts.paired import good_facts, ln_by_block
-from tandem.record.conclusion import Contrast
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, CeilingLook, Concluded
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowRole, WindowSpec
@@ -690,6 +690,11 @@ def test_a_comment_has_the_figures_and_a_void_one_says_so_first() -> None:
     assert "dearer: × 2.0" in figures["app CPU"]
     assert {"response time p99", "goodput"} <= figures.keys()
     assert any(line.startswith("Smallest difference that 8 such blocks can detect") for line in lines)
+    found.conclusions.estimates += [
+        Estimate(metric=STATEMENTS, variant=label, coordinates={"statement": "select a | b"}, mean=mean, n=1)
+        for label, mean in (("A", 1.0), ("B", 26.0))
+    ]
+    assert "| select a / b | 1.00 | 26.00 |" in comment(found).splitlines()
     blocks = at_rates()
     spoil(blocks, "A", "void", 1000)
     told_first = comment(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6)))).splitlines()[2]

@@ -168,7 +168,7 @@ def test_what_a_factor_needs_is_equal_first(real: Catalog) -> None:
     by_hand = asked(factors={"mine": ["DB_PREPARE"]})
     names = {factor.name: factor.change for factor in Explain(real, by_hand).legs[0].factors}
     assert (names["mine"], names["persistence"]) == ("DB_PREPARE 0 to 1", "DB_PERSISTENT 0 to 1")
-    assert Explain(real, by_hand).legs[0].needs == {}, "a factor that nobody has needs nothing"
+    assert Explain(real, by_hand).legs[0].requires == {}, "a factor that nobody has needs nothing"
 
 
 def test_from_equal_settings_what_a_factor_needs_is_its_own_last(real: Catalog) -> None:
@@ -397,8 +397,8 @@ def test_what_is_no_factor(wrong: list[str]) -> None:
     [
         ("[recipes]\nsource = 1\n", "recipes -> source"),
         (
-            "[recipes]\nsource = ''\nexperiment = ''\ntopology = ''\nsettings = {}\nneeds = {a = 'b'}\n",
-            "no factor a, b",
+            "[recipes]\nsource = ''\nexperiment = ''\ntopology = ''\nsettings = {}\nrequires = {a = 'b'}\n",
+            "no factor 'a'",
         ),
         ("[work]\n", "it says nothing about the scenario recipes; it has work"),
         ("[recipes\n", "not valid TOML"),

@@ -13,9 +13,10 @@ from harness_engine import request, result_of, told_before
 from harness_samples import NOW, good_window
 
 from tandem.analysis.ratios import compare
-from tandem.catalog.catalog import Catalog
+from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.cli import options as cli
 from tandem.cli.options import read_variant
+from tandem.cli.shared import Asked
 from tandem.commands import nightly as command
 from tandem.commands.nightly import MOVED, WORSE, _finished, cells, comparison, status
 from tandem.engine.journal import BEGUN, Begun
@@ -443,6 +444,39 @@ def test_a_confirmation_is_made_on_the_stack_of_the_night(real: Catalog) -> None
     found = comparison(real, KEY, IMAGES[0], IMAGES[1], "confirm", asked(stack=stack))
     assert [(one.tag, one.variables) for one in found.variants] == [("a", stack), ("b", stack)]
     assert command.command("ID").startswith("just replay "), "`just compare` takes today's stack"
+
+
+def test_a_readers_own_is_measured_and_confirmed_as_it_was_asked_for(real: Catalog) -> None:
+    """Its right answers, its port and its database are in its variant; the stack's images beside them."""
+    port = {"APP_PORT": "3000"}
+    data: dict[str, Any] = {"services": {"db": {}}}
+    own = Variant(label="shop:main", implementation=OWN_SERVICE, tag="sha", variables=port, overlay=data)
+    tags = {"frozen": {OWN_SERVICE: "old"}, "stack": {"DB_IMAGE": ":0123"}, "blocks": 1}
+    night = request(variants=[own], study="nightly", plan="nightly", scenario=OWN_SERVICE, options=tags)
+    found = Nightly(real, night).variants
+    assert [(one.label, one.tag) for one in found] == [
+        ("shop:main", "sha"),
+        ("shop:main~frozen", "old"),
+        ("shop:main~frozen~2", "old"),
+    ]
+    key = KEY.model_copy(update={"implementation": OWN_SERVICE, "scenario": OWN_SERVICE})
+    confirming = comparison(real, key, IMAGES[0], IMAGES[1], "confirm", night).variants
+    assert [one.tag for one in confirming] == ["a", "b"]
+    for one in (*found, *confirming):
+        assert (one.variables, one.overlay) == ({**port, "DB_IMAGE": ":0123"}, data)
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("shop:main", "shop"), ("shop", "shop"), ("registry:5000/team/shop:main@sha256:0", "shop")],
+)
+def test_tags_of_one_image_share_a_history(name: str, own: str) -> None:
+    assert command.own_name(name) == own
+
+
+def test_a_night_of_a_readers_own_is_of_one_image() -> None:
+    with pytest.raises(UsageError, match="one image"):
+        command.own_cell(Asked(image=["a", "b"], get="/"))
 
 
 def test_the_figures_of_one_pair_share_a_comparison(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
