@@ -59,11 +59,13 @@ def with_environment(
     return {"services": services}
 
 
-def with_database(overlay: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """The overlay by which the laboratory's database has the data of an SQL file. Raises UsageError."""
+def with_database(overlay: Mapping[str, Any], file: Path, root: Path) -> dict[str, Any]:
+    """The overlay by which the laboratory's database has the data of an SQL file; of one below root the record names the place in
+    the checkout, so that it is replayed elsewhere. Raises UsageError."""
     if not file.is_file():
         raise UsageError(f"{file}: there is no such file, which `database` names")
-    data = {"volumes": [{"type": "bind", "source": str(file), "target": DATA, "read_only": True}]}
+    source = f"./{file.relative_to(root)}" if file.is_relative_to(root) else str(file)
+    data = {"volumes": [{"type": "bind", "source": source, "target": DATA, "read_only": True}]}
     return {"services": {**overlay.get("services", {}), DATABASE: data}}
 
 

@@ -65,7 +65,7 @@ def variants(root: Path, service: OwnService, note: Callable[[str], None]) -> li
         contracts.remove("DATABASE_URL")
     overlay = overlay_of(Path(service.compose), service.service) if service.compose else {}
     if service.database:
-        overlay = with_database(overlay, Path(service.database))
+        overlay = with_database(overlay, Path(service.database), root)
     tags = {name: _tagged(name, service.environment) for name in names}
     overlays = {
         name: with_environment(overlay, contracts, variables_of(reference(OWN_SERVICE, tag)))

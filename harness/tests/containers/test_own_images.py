@@ -48,10 +48,9 @@ CMD ["python3", "-c", "import http.server as h, os, urllib.request as u\\nassert
 """,
 }
 KINDS = {
-    "fastapi": """
-FROM debian:trixie-slim
-RUN apt-get update && apt-get install -y --no-install-recommends python3-fastapi uvicorn && rm -rf /var/lib/apt/lists/*
-COPY <<EOF /app/main.py
+    "fastapi": (
+        "main.py",
+        """
 import sqlite3
 from fastapi import FastAPI, HTTPException
 app, data = FastAPI(), "file:heroes?mode=memory&cache=shared"
@@ -63,25 +62,33 @@ def read_hero(id: int):
     if found is None:
         raise HTTPException(404)
     return dict(zip(("id", "name"), found))
-EOF
+""",
+        """
+FROM debian:trixie-slim
+RUN apt-get update && apt-get install -y --no-install-recommends python3-fastapi uvicorn && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
+COPY main.py ./
 CMD ["uvicorn", "main:app", "--host", "0.0.0.0", "--port", "8080", "--no-access-log"]
 """,
-    "express": """
-FROM debian:trixie-slim
-RUN apt-get update && apt-get install -y --no-install-recommends nodejs node-express && rm -rf /var/lib/apt/lists/*
-COPY <<EOF /app/app.js
+    ),
+    "express": (
+        "app.js",
+        """
 const app = require('express')()
 app.get('/:id', (req, res) => res.json({ id: Number(req.params.id), name: 'Hello World!' }))
 app.listen(8080)
-EOF
+""",
+        """
+FROM debian:trixie-slim
+RUN apt-get update && apt-get install -y --no-install-recommends nodejs node-express && rm -rf /var/lib/apt/lists/*
+COPY app.js /app/
 ENV NODE_ENV=production NODE_PATH=/usr/share/nodejs
 CMD ["node", "/app/app.js"]
 """,
-    "go": """
-FROM debian:trixie-slim AS build
-RUN apt-get update && apt-get install -y --no-install-recommends golang-go && rm -rf /var/lib/apt/lists/*
-COPY <<EOF /src/main.go
+    ),
+    "go": (
+        "main.go",
+        """
 package main
 import ("encoding/json"; "net/http")
 func main() {
@@ -91,12 +98,17 @@ func main() {
     })
     http.ListenAndServe(":8080", nil)
 }
-EOF
+""",
+        """
+FROM debian:trixie-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends golang-go && rm -rf /var/lib/apt/lists/*
+COPY main.go /src/
 RUN cd /src && CGO_ENABLED=0 go build -o /app main.go
 FROM scratch
 COPY --from=build /app /app
 CMD ["/app"]
 """,
+    ),
 }
 """After the frameworks' own tutorials."""
 COMPOSE = """
@@ -257,17 +269,20 @@ def test_the_services_of_a_compose_file_run_beside_it(tmp_path: Path) -> None:
 def test_services_of_many_kinds_take_part(tmp_path: Path, kind: str) -> None:
     """Go's image has no shell; none has /healthz."""
     name = f"tandem-test/{kind}:1"
-    command = ["docker", "buildx", "build", "--load", "-t", name, "-"]
-    done = subprocess.run(command, input=KINDS[kind], capture_output=True, text=True, check=False)
+    source, text, recipe = KINDS[kind]
+    (context := tmp_path / "context").mkdir()
+    (context / source).write_text(text)
+    (context / "Dockerfile").write_text(recipe)
+    done = run("docker", "buildx", "build", "--load", "-t", name, str(context))
     assert done.returncode == 0, done.stderr
     try:
         _, result, said = tandem(
-            "bench", "--image", name, "--get", "/1", "--plan", ONE_TRIAL, results=tmp_path
+            "bench", "--image", name, "--get", "/1", "--plan", ONE_TRIAL, results=tmp_path / "results"
         )
     finally:
         run("docker", "image", "rm", "-f", name)
     assert result["verdict"] in ("ok", "void"), said
-    assert all(window["good"] > 100 for window in windows(tmp_path))
+    assert all(window["good"] > 100 for window in windows(tmp_path / "results"))
 
 
 def test_what_cannot_be_compared_is_told_before_anything_is_measured(tmp_path: Path) -> None:

@@ -220,10 +220,12 @@ def test_services_beside_it_are_taken_over_without_ways_out(tmp_path: Path) -> N
     }
     data = tmp_path / "shop.sql"
     with pytest.raises(UsageError, match=r"shop\.sql: there is no such file"):
-        with_database(overlay, data)
+        with_database(overlay, data, ROOT)
     data.touch()
-    with_data = with_database(overlay, data)
+    with_data = with_database(overlay, data, ROOT)
     assert with_data["services"]["db"]["volumes"][0]["source"] == str(data)
+    ours = with_database({}, ROOT / "examples/shop/shop.sql", ROOT)
+    assert ours["services"]["db"]["volumes"][0]["source"] == "./examples/shop/shop.sql"
     assert healthy_by(with_data) == healthy_by(overlay), "the laboratory's own is none of those beside"
     told = with_environment(overlay, ["WORKERS", "PRICE"], {"GUNICORN_CMD_ARGS": "-w 4 --reuse=$x"})
     assert told["services"]["app"]["environment"] == {
