@@ -8,7 +8,7 @@ BUDGET = {
     "lines in harness/tandem": 44_550,
     "lines in harness/tests": 36_550,
     "lines in harness/documents, benchmarks and checks": 2_670,
-    "words in documents": 55_050,
+    "words in documents": 55_100,
     "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""
