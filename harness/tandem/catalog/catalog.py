@@ -13,9 +13,9 @@ from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 
 OWN_SERVICE = "harness/service"
+"""The implementation, and the scenario, of images that are a reader's own."""
 OF_THE_TOPOLOGY = ("PORT", "DATABASE_URL")
 """Settings that nobody chooses."""
-"""The implementation, and the scenario, of images that are a reader's own."""
 CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)]
 
 

@@ -316,11 +316,6 @@ def as_here(implementation: str, program: Program) -> Program:
     return program.model_copy(update={"tag": tag_of(image), "base": base_of(image)})
 
 
-def variables_of(name: str) -> dict[str, str]:
-    """The environment of an image that is there."""
-    return dict(pair.split("=", 1) for pair in DockerClient().image.inspect(name).config.env or [])
-
-
 def kept(implementation: str, tag: str) -> Program:
     """An image of this machine, under the tag that says what it runs. No commit has its sources."""
     image = DockerClient().image.inspect(reference(implementation, tag))

@@ -20,11 +20,11 @@ from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.ignoring import differing, same, without
 from tandem.catalog.service import OwnRequest, OwnService
 from tandem.errors import TandemError, UsageError
-from tandem.lab.images import BUILT, TAG_DIGITS, build_side_by_side, reference, variables_of
+from tandem.lab.images import BUILT, TAG_DIGITS, build_side_by_side, reference
 from tandem.lab.own_compose import overlay_of, with_database, with_environment
 from tandem.lab.readiness import NotReadyError, await_health, await_services
 from tandem.lab.sites import APP, DATABASE, POOLER
-from tandem.lab.stack import BENCH_PROJECT, Stack, tail
+from tandem.lab.stack import BENCH_PROJECT, Stack, tail, variables_of
 from tandem.load.generator import HEADERS
 from tandem.record.request import Request, Variant
 from tandem.record.window import Finding
@@ -68,8 +68,9 @@ def variants(root: Path, service: OwnService, note: Callable[[str], None]) -> li
         overlay = with_database(overlay, Path(service.database), root)
     tags = {name: _tagged(name, service.environment) for name in names}
     overlays = {
-        name: with_environment(overlay, contracts, variables_of(reference(OWN_SERVICE, tag)))
+        name: with_environment(overlay, contracts, variables_of(image))
         for name, tag in tags.items()
+        for image in [DockerClient().image.inspect(reference(OWN_SERVICE, tag))]
     }
     asked = ", ".join(f"{one.method} {one.path}" for one in service.request)
     note(f"own service: asking {', '.join(names)} for {asked}")

@@ -129,6 +129,11 @@ class Service:
     """When its first process began, seconds since 1970 by this machine's clock."""
 
 
+def variables_of(image: Image) -> dict[str, str]:
+    """The variables that an image gives its containers."""
+    return dict(pair.split("=", 1) for pair in image.config.env or [])
+
+
 class Stack:
     """One Compose project with its variables.
 
@@ -389,9 +394,9 @@ class Stack:
     def environment(self, service: str) -> dict[str, str]:
         """The variables that a service's container has or will have: those of its image, then Compose's."""
         described = self._described[service]
-        own = self.docker.image.inspect(described["image"]).config.env or []
+        own = variables_of(self.docker.image.inspect(described["image"]))
         given = {name: value or "" for name, value in (described.get("environment") or {}).items()}
-        return {**dict(pair.split("=", 1) for pair in own), **given}
+        return {**own, **given}
 
     def image(self, service: str) -> Image:
         """Image that the service's next container is made from; it must have been built."""

@@ -70,15 +70,17 @@ def test_reading_the_wire_takes_less_than_3_percent_of_a_core(folder: str) -> No
     assert max(cores) < 0.03
 
 
-@pytest.mark.parametrize("folder", ["explanations/published-python", "explanations/published-rust"])
-def test_verifying_a_start_takes_less_than_10_s(folder: str) -> None:
-    """In the middle, with a database 4 ms away: the slowest of these wait for many connections. The load in which rows keep changing
-    takes 3 s, and is repeated until it decides."""
+@pytest.mark.parametrize(
+    ("folder", "most_s"), [("explanations/published-python", 10), ("explanations/published-rust", 3)]
+)
+def test_verifying_a_start_takes_seconds(folder: str, most_s: int) -> None:
+    """In the middle, with a database 4 ms away: the slowest of these wait for many connections. The newer record has a load of 3 s in
+    which rows keep changing, which is repeated until it decides."""
     alone = (trial for trial in trials(folder) if len(trial.spec.variants) == 1)
     asked = [
         [one.duration_s for one in trial.phases if one.name in ("verify", "challenge")] for trial in alone
     ]
-    assert median(sum(both) for both in asked if len(both) == 2) < 10
+    assert median(sum(both) for both in asked if len(both) == 2) < most_s
 
 
 @pytest.mark.parametrize("folder", [*FOLDERS, *QUOTED])

@@ -66,7 +66,7 @@ def read_preset(root: Path, name: str, scenario: str) -> Preset:
     found = parsed(Preset, data[scenario], file, scenario)
     for factor in (*found.requires, *found.requires.values()):
         if factor not in found.factors:
-            raise unknown("factor", factor, found.factors)
+            raise UsageError(f"{file}: {scenario} -> requires: {unknown('factor', factor, found.factors)}")
     return found
 
 
