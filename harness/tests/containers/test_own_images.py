@@ -285,7 +285,7 @@ def test_services_of_many_kinds_take_part(tmp_path: Path, kind: str) -> None:
     assert all(window["good"] > 100 for window in windows(tmp_path / "results"))
 
 
-def test_what_cannot_be_compared_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_told_before_anything_is_measured() -> None:
     shop = ("--image", SHOP["before"], "--get", "/cart/7", *DATA)
     told = refused(*shop, "--image", NGINX, "--port", "80")
     assert "otherwise than" in told or "status 404" in told
@@ -294,8 +294,12 @@ def test_what_cannot_be_compared_is_told_before_anything_is_measured(tmp_path: P
     assert "has no image 'nosuch:1'" in refused("--image", "nosuch:1", "--get", "/")
     changed = refused(*shop, "--image", CLOCK)
     assert f"{CLOCK} answers GET /cart/7 otherwise than {SHOP['before']}" in changed
-    (tmp_path / "wrong.sql").write_text("create table line (cart integer);\nselect nonsense;\n")
-    told = refused(*shop[:-1], str(tmp_path / "wrong.sql"))
+    wrong = ROOT / "results/.test-wrong.sql"  # where the engine sees it: the tests' own folder is in their container
+    wrong.write_text("create table line (cart integer);\nselect nonsense;\n")
+    try:
+        told = refused(*shop[:-1], str(wrong))
+    finally:
+        wrong.unlink()
     assert 'own.sql:2: ERROR: column "nonsense" does not exist' in told
 
 
