@@ -20,6 +20,8 @@ FIGURES: dict[str, Figure] = {
     "statements-table": statements.statements_table,
     "costs-table": statements.costs_table,
     "pairs-table": statements.pairs_table,
+    "hit-rate": statements.hit_rate,
+    "predicted-cells": statements.predicted_cells,
     # one record: its caption, what `just report` prints, and what its result has
     "one-session": statements.one_session,
     "single-sessions": statements.single_sessions,

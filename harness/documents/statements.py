@@ -1,17 +1,20 @@
 """Figures of the statements: what all sessions say of a contrast together, and on how much it rests. Pure."""
 
+import statistics
 from typing import Any
 
 from documents.records import Records
+from tandem.analysis.advice import GOOD
 from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
-from tandem.facts.statement import Draw, Key, Known, defaults_now, key_now, newest, of_before
+from tandem.facts.statement import Draw, Key, Known, defaults_now, every_statement, key_now, newest, of_before
+from tandem.facts.statement import hit_rate as held
 from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
 from tandem.report.markdown import table
 from tandem.report.picture import printable
-from tandem.wording import basis_told, expected_told, known_told, metric_told
+from tandem.wording import basis_told, expected_told, hit_rate_told, known_told, metric_told
 
 
 def _draws(
@@ -93,6 +96,19 @@ def _spent(records: Records, implementation: str) -> str:
     return f"{min(found):,.0f} to {max(found):,.0f}"
 
 
+def hit_rate(records: Records) -> str:
+    """How often a later session lay where those before it had said."""
+    return hit_rate_told(held(every_statement(records.sessions()).values()))
+
+
+def predicted_cells(records: Records, *folders: str) -> str:
+    """How far the model of a crossover was off in the cells that it predicted from others."""
+    made = [one for folder in folders for one in records.result(folder).conclusions.predictions]
+    off = sorted(abs(one.off) for one in made if one.off is not None and not one.calibrated)
+    near = sum(one <= GOOD for one in off)
+    return f"{near} of {len(off)} within {GOOD:.0%}, {statistics.median(off):.0%} in the median, {off[-1]:.0%} at worst"
+
+
 # ---- a single session ----
 
 
@@ -136,6 +152,7 @@ def conditions(result: Result[Any]) -> str:
         f"{min(connections)} connections" if len(connections) == 1 and "" not in connections else "",
         f"pool {next(iter(pools))}" if len(pools) == 1 else "",
         "" if under.db_rtt_ms is None else f"database {under.db_rtt_ms} ms away",
+        "" if under.services is None else f"services of {under.services}",
     ]
     return ", ".join(filter(None, told))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tandem.analysis.cost import APP, AT, TOTAL
 from tandem.analysis.ratios import no_width
-from tandem.facts.statement import Known
+from tandem.facts.statement import HitRate, Known
 
 BOTTLENECKS = {
     "generator": "the load generator",
@@ -142,6 +142,11 @@ def span(interval: tuple[float, float] | None) -> str:
 def expected_range(known: Known) -> str:
     """The prediction interval, `1.24 to 1.60`; a dash below two sessions."""
     return span(known.expected)
+
+
+def hit_rate_told(found: HitRate) -> str:
+    """`369 of 387 ratios of later sessions (95.3 %)`"""
+    return f"{found.inside:,} of {found.predicted:,} ratios of later sessions ({percent(found.inside / found.predicted)})"
 
 
 def expected_told(known: Known) -> str:

@@ -209,7 +209,8 @@ def confidence(evidence: Evidence, chosen: Sized) -> tuple[Level, list[str]]:
     errors = sorted(abs(one.off) for one in counted)
     middle = statistics.median(errors)
     kind = "from other cells" if counted[0].elsewhere else "from their own CPU times"
-    off = f"{middle:.0%} off in the median, {errors[-1]:.0%} at worst"
+    hits = sum(one <= GOOD for one in errors)
+    off = f"{middle:.0%} off in the median, {errors[-1]:.0%} at worst, {hits} within {GOOD:.0%}"
     level: Level = "high" if middle <= GOOD else "medium" if middle <= FAIR else "low"
     beyond = []
     if not evidence.pairs:

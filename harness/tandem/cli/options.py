@@ -13,8 +13,8 @@ from rich.console import Console
 
 from tandem.catalog.labs import Lab
 from tandem.catalog.placement import cpus_in
-from tandem.errors import UsageError
-from tandem.record.request import Variant
+from tandem.errors import UsageError, unknown
+from tandem.record.request import Services, Variant
 from tandem.record.trial import Arrivals
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[3]))
@@ -184,6 +184,14 @@ ArrivalProcess = Annotated[
         " bursts:50/200ms.",
     ),
 ]
+BASE_SUITE = "trixie"
+ServicesOf = Annotated[
+    str,
+    typer.Option(
+        "--services",
+        help=f"Debian release that PostgreSQL, PgBouncer and HAProxy are of: {BASE_SUITE}, or forky, the next one.",
+    ),
+]
 MAX_DB_RTT_MS = 250
 """Drivers give up connecting after two seconds, and a handshake takes several round trips."""
 
@@ -212,6 +220,13 @@ def parse_arrivals(text: str) -> Arrivals | None:
             f"--arrivals takes paced, poisson or bursts:SIZE/PAUSE, such as bursts:50/200ms, not '{text}'"
         )
     return Arrivals(process="bursts", size=int(match[1]), pause_ms=int(match[2]))
+
+
+def parse_services(text: str) -> Services | None:
+    """The release of `--services`; None: that of the base image. Raises UsageError for another."""
+    if text in (BASE_SUITE, "forky"):
+        return "forky" if text == "forky" else None
+    raise unknown("release of --services", text, (BASE_SUITE, "forky"))
 
 
 UNITS_S = {"s": 1, "m": 60, "min": 60, "h": 3600}

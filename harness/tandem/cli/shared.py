@@ -27,7 +27,7 @@ from tandem.record.result import Conclusions, Result
 
 OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env", "database")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
-CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals")
+CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals", "services")
 """The shared options that a study without a choice of conditions does without."""
 
 
@@ -53,6 +53,7 @@ class Asked:
     db_rtt: cli.DbRtt = None
     generators: cli.Generators = 1
     arrivals: cli.ArrivalProcess = "paced"
+    services: cli.ServicesOf = cli.BASE_SUITE
     lab: cli.LabName = None
     seed: cli.Seed = None
     resume: cli.Resume = False
@@ -144,6 +145,7 @@ class Asked:
                 lab=self.lab or None,
                 generators=generators,
                 arrivals=cli.parse_arrivals(self.arrivals),
+                services=cli.parse_services(self.services),
             ),
             plan=self.plan,
             seed=seed,
@@ -171,6 +173,10 @@ class Default(NamedTuple):
 
     value: Any
     help: str | None = None
+
+
+AT_RANDOM = Default("poisson")
+"""`arrivals` of commands whose response times are quoted: users do not take turns. Those that compare costs are paced."""
 
 
 def measuring(

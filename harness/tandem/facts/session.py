@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from tandem.errors import TandemError
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.part import Number, Part
+from tandem.record.request import Services
 from tandem.record.store import file_name, read_model, write_model
 
 FOLDER = "sessions"
@@ -122,6 +123,8 @@ class SessionRecord(Part):
     db_rtt_ms: int | None = None
     arrivals: str | None = None
     """How the requests of its open loops arrived, in words; null: evenly spaced."""
+    services: Services | None = None
+    """Debian release of PostgreSQL, PgBouncer and HAProxy, where it is not that of the base image; `stack` has their versions."""
     plan: str
     blocks: int
     measured_s: Number | None = None

@@ -19,6 +19,7 @@ from tandem.errors import UsageError, unknown
 from tandem.facts.session import SessionMachine, SessionRecord
 from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
+from tandem.record.request import Services
 
 FILE = "loadgen/statements.toml"
 MOST = 12
@@ -56,6 +57,7 @@ class Key(NamedTuple):
     placement: str
     db_rtt_ms: int | None = None
     arrivals: str | None = None
+    services: Services | None = None
     cgroup_version: int | None = None
     """Null for all metrics but those of memory."""
 
@@ -84,6 +86,7 @@ def key_of(record: SessionRecord, contrast: Contrast) -> Key:
         placement=record.placement,
         db_rtt_ms=record.db_rtt_ms,
         arrivals=record.arrivals,
+        services=record.services,
         cgroup_version=record.machine.cgroup_version if MEMORY in contrast.metric else None,
     )
 
@@ -277,6 +280,14 @@ class Known(Part):
         return "the next machine" if self.any_machine else "the next session on such a machine"
 
 
+class HitRate(Part):
+    """How often a later session lay in the 95 % prediction interval of those before it."""
+
+    predicted: int
+    """Ratios that at least two earlier sessions had an interval for."""
+    inside: int
+
+
 class StatedAnswer(Part):
     """What is known of a main statement."""
 
@@ -302,6 +313,8 @@ class StatedAnswers(Part):
 
     schema_version: Literal[1] = 1
     answers: list[StatedAnswer]
+    hit_rate: HitRate
+    """Of all statements, not of the main ones alone."""
 
 
 def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
@@ -465,6 +478,17 @@ def every_statement(sessions: Iterable[SessionRecord]) -> dict[Key, list[Draw]]:
             else:
                 found.setdefault(key, []).append(Draw(record, contrast))
     return found
+
+
+def hit_rate(statements: Iterable[Sequence[Draw]]) -> HitRate:
+    """Hold each draw against the interval that those before it gave. statements: the draws of each, in order of time."""
+    inside = list[bool]()
+    for own in statements:
+        every = [draw.ln for draw in own]
+        for number, ln in enumerate(every):
+            if (expected := next_value(every[:number])) is not None:
+                inside.append(expected[0] <= ln <= expected[1])
+    return HitRate(predicted=len(inside), inside=sum(inside))
 
 
 # ---- a new session beside the others ----

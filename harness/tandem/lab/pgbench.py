@@ -92,7 +92,7 @@ def run(
         # To its end: a container that is left on the stack's network keeps that from being removed.
         said = to_its_end(
             lambda: stack.at(APP).run(
-                "tandem/db",
+                stack.image_name("db"),
                 ["sh", "-c", FROM_VARIABLE, *address, *options, *variables],
                 envs={"PGPASSWORD": "app", "PGSSLMODE": "disable", "STATEMENTS": statements},
                 networks=[f"{stack.project}_pool"] if beside else [],

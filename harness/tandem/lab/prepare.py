@@ -262,6 +262,8 @@ def prepare(
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
     }
     variables |= in_lab or {}
+    if request.conditions.services is not None:
+        variables["SERVICES"] = request.conditions.services
     if conditions.generators > 1:
         variables["GENERATORS"] = str(conditions.generators)
     variables["DATABASE_ADDRESS"] = conditions.route[1]

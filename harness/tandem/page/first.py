@@ -21,7 +21,7 @@ from tandem.page.result import ResultView
 from tandem.page.statements import StatementsSection
 from tandem.record.result import Publication
 from tandem.report.forest import SAYS
-from tandem.wording import limited_by
+from tandem.wording import hit_rate_told, limited_by
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,7 @@ class FirstPage:
             "figures": [figure for figure in self.data.figures if figure.section],
             "statements": statements,
             "how_to_read": SAYS,
+            "hit_rate_told": hit_rate_told,
             "scenarios": scenarios,
             "matrix": rows,
             "experiments": list(self._again.values()),

@@ -69,6 +69,7 @@ def condition(run: Run, variant: Variant) -> str:
     changed = {**chosen, **{name: str(value) for name, value in variant.scenario_changes.items()}}
     parts = [variant.topology or under.topology, variant.placement or under.placement]
     parts += [f"database {rtt} ms away"] if rtt is not None else []
+    parts += [f"services of {under.services}"] if under.services else []
     parts += [f"{under.generators} generators"] if under.generators > 1 else []
     parts += [under.arrivals.told] if under.arrivals else []
     parts += [f"{name}={value}" for name, value in changed.items() if value]

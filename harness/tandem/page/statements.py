@@ -18,6 +18,7 @@ from tandem.facts.statement import (
     Statements,
     defaults_now,
     every_statement,
+    hit_rate,
     key_now,
     known,
     newest,
@@ -75,9 +76,8 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
         told |= {"sentence": sentence, "conditions": conditions[name], "finding": together.finding}
         versions, address = (made.of.version, made.to.version), f"index.html#figure-{name}"
         answers.append(StatedAnswer(address=address, versions=versions, older=older, known=together, **told))
-    return StatementsSection(
-        main, _further(sessions, taken, catalog), conditions, StatedAnswers(answers=answers)
-    )
+    stated = StatedAnswers(answers=answers, hit_rate=hit_rate(every_statement(sessions).values()))
+    return StatementsSection(main, _further(sessions, taken, catalog), conditions, stated)
 
 
 def _older(newest: Draw, catalog: Catalog) -> list[str]:
@@ -122,7 +122,8 @@ def _sentence(key: Key, known: Known) -> str:
 def _conditions(key: Key) -> str:
     distance = "" if key.db_rtt_ms is None else f", database {key.db_rtt_ms} ms away"
     arriving = "" if key.arrivals is None else f", {key.arrivals}"
-    return f"scenario {key.scenario}, topology {key.topology}, placement {key.placement}{distance}{arriving}"
+    newer = "" if key.services is None else f", services of {key.services}"
+    return f"scenario {key.scenario}, topology {key.topology}, placement {key.placement}{distance}{newer}{arriving}"
 
 
 def _when(found: Sequence[Draw], known: Known) -> str:

@@ -42,6 +42,8 @@ none of ours is, PostgreSQL 17 counts the first execution only.
 """
 
 
+WAL_IN_IO = 180000
+"""From this version on pg_stat_io has the flushes of the log: https://www.postgresql.org/docs/18/release-18.html"""
 SETTINGS = re.compile(r"(set|alter|do|load)\b|.*\b(set_config|pg_settings)\b", re.DOTALL)
 """Beginning or part of a statement that can change a setting."""
 NAMED = re.compile(
@@ -181,7 +183,9 @@ class Postgres:
 
     def wal_syncs(self) -> int:
         """Flushes of the log to disk since the server's start."""
-        return self._number("select wal_sync from pg_stat_wal")
+        if self._connected().info.server_version < WAL_IN_IO:
+            return self._number("select wal_sync from pg_stat_wal")
+        return self._number("select sum(fsyncs)::bigint from pg_stat_io where object = 'wal'")
 
     def sessions(self) -> tuple[Counter[tuple[str, str]], int]:
         """Address and role -> its connections right now; and how many of the role `app` wait for a lock of another."""

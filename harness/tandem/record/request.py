@@ -57,6 +57,10 @@ class Variant(Part):
         return Position(self.asked, self.coordinates)
 
 
+type Services = Literal["forky"]
+"""trixie's next release has the next version of each: https://www.debian.org/releases/forky/"""
+
+
 class Conditions(Part):
     """Under what everything of a request runs, unless a variant says otherwise."""
 
@@ -70,6 +74,8 @@ class Conditions(Part):
     """So many load generators share each load."""
     arrivals: Arrivals | None = None
     """Of open loops, but for the seed. Null: evenly spaced, by the generator itself."""
+    services: Services | None = None
+    """Debian release that PostgreSQL, PgBouncer and HAProxy are of. Null: that of the base image."""
 
 
 class Request(Part):

@@ -22,7 +22,8 @@ def conditions_line(request: Request) -> str:
     where = f"placement {under.placement}" if under.lab is None else f"lab {under.lab}"
     shared = "" if under.generators == 1 else f", load from {under.generators} generators"
     arriving = "" if under.arrivals is None else f", {under.arrivals.told}"
-    return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{shared}{arriving}, plan {request.plan}"
+    newer = "" if under.services is None else f", services of {under.services}"
+    return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{newer}{shared}{arriving}, plan {request.plan}"
 
 
 def machine(result: Result[Any]) -> str:

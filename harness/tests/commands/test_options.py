@@ -56,7 +56,7 @@ def test_a_budget() -> None:
             parse_budget_s(text)
 
 
-FIXED = {"topology", "placement", "setting", "db_rtt", "generators", "arrivals"}
+FIXED = {"topology", "placement", "setting", "db_rtt", "generators", "arrivals", "services"}
 WITHOUT = {
     **{name: set[str]() for name in ("bench", "capacity", "compare", "soak")},
     "start": {"plan", "arrivals"},
@@ -172,6 +172,16 @@ def test_the_application_starts_for_the_cpus_that_it_has_there(
     conditions = VariantConditions.of(real, wanted, wanted.variants[0], There())
     assert conditions.app_cpus == workers
     assert conditions.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)
+
+
+def test_services_of_another_release_are_a_condition_of_a_request(real: Catalog) -> None:
+    now, next_one = asked(real), asked(real, services="forky")
+    assert now.same_but_for_the_seed(asked(real, services="trixie"))
+    assert not now.same_but_for_the_seed(next_one)
+    assert "services" not in conditions_line(now)
+    assert "services of forky" in conditions_line(next_one)
+    with pytest.raises(UsageError, match=r"no release of --services 'sid'.*trixie"):
+        asked(real, services="sid")
 
 
 def test_how_requests_arrive_is_a_condition_of_a_request(real: Catalog) -> None:

@@ -1,6 +1,7 @@
 """A bench as a user runs it, with real containers: an honest application, a liar and one that dies, in turn."""
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +11,17 @@ import pytest
 from harness_commands import ONE_TRIAL, bench_containers, codes, run, trials, window
 
 from tandem.analysis.histogram import curve, recorded
-from tandem.load.rows import read_rows
+from tandem.load.generator import OHA
+from tandem.load.vegeta import VEGETA
 from tandem.record.result import per_variant
 
 pytestmark = pytest.mark.docker
 
 HONEST, LIAR, DYING = "rust-async", "contract/broken", "harness/tests/dying"
+SENT_BY = {"closed": OHA, "open": VEGETA}
+"""Arrivals of an open loop are at random."""
+TODAY = {"postgresql": (17, 99), "pgbouncer": (1, 24), "haproxy": (3, 0)}
+"""The generation of the services of Debian 13."""
 FAR_MS = 8 * 15
 """What eight statements wait for a database that is 15 ms away (test_far_away.py)."""
 
@@ -73,7 +79,7 @@ def test_a_bench_ends_with_a_record(benched: Benched) -> None:
         assert found["utilisation_bound_rps"] * 1.06 > found["goodput_rps"]
         table = found["per_second"]
         assert table["second"] == [1, 2]  # whole seconds between 0.5 and 3.5
-        ends_s = read_rows(raw / f"{name}.sqlite").end_s
+        ends_s = SENT_BY[name].read(raw, name)[0].end_s
         assert table["good"] == [int(((ends_s >= n) & (ends_s < n + 1)).sum()) for n in (1, 2)], (
             "all are right"
         )
@@ -137,3 +143,34 @@ def test_a_container_that_dies(benched: Benched) -> None:
     assert rate["verdict"] == "failed"
     assert "the last words of a server" in rate["reasons"][0]
     assert "limit" not in rate
+
+
+@pytest.mark.weekly
+def test_a_bench_on_services_of_the_next_release(tmp_path: Path) -> None:
+    """They are built beside today's, and their work is counted as theirs."""
+    command = (
+        "python3",
+        "-m",
+        "tandem",
+        "bench",
+        HONEST,
+        "--plan",
+        ONE_TRIAL,
+        "--services",
+        "forky",
+        "--json",
+    )
+    done = run(*command, TANDEM_RESULTS=str(tmp_path))
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdict"] in ("ok", "void"), done.stderr
+    environment = per_variant(found["environments"])[HONEST]
+    told = environment["versions"]
+    generation = {name: tuple(map(int, re.findall(r"\d+", told[name])[:2])) for name in TODAY}
+    assert all(generation[name] > today for name, today in TODAY.items()), generation
+    [file] = tmp_path.glob("*/result.json")
+    for trial in trials(file.parent):
+        counted = window(trial, "closed")["statements"]
+        assert counted["reactions"]["calls"] > 0
+        assert window(trial, "closed")["wal_syncs"] is not None
+    assert not bench_containers()

@@ -33,11 +33,12 @@ CMD ["nginx", "-g", "daemon off;"]
 FROM tandem-test/shop:before
 CMD ["python3", "-c", "import http.server as h, time\\nclass H(h.BaseHTTPRequestHandler):\\n def do_GET(s):\\n  b = str(time.time_ns()).encode()\\n  s.send_response(200); s.send_header('Content-Length', str(len(b))); s.end_headers(); s.wfile.write(b)\\nh.HTTPServer(('', 8080), H).serve_forever()"]
 """,
-    # Threads that share what is asked for get each other's carts: right when asked one after the other, and wrong under load.
+    # Threads that share what is asked for get each other's carts, and a wrong total: right when asked one after the other, and wrong under load.
     SHARING: """
 FROM tandem-test/shop:before
 USER root
-RUN sed -i 's/^    found = .*/    own.cart = cart\\n    lines(data(), cart)\\n    cart = own.cart\\n    found = lines(data(), cart)/; s/own = local()/own = type("Shared", (), {})/' shop.py
+RUN sed -i 's/^    found = .*/    own.cart = cart\\n    lines(data(), cart)\\n    cart = own.cart\\n    found = lines(data(), cart)/; s/own = local()/own = type("Shared", (), {"busy": 0})/' shop.py \\
+ && sed -i 's/^    cents = .*/    own.busy += 1\\n&/; s/at=time(), total_cents=total/&+ (own.busy > 0)/; s/^    total = sum(cents.*/&\\n    own.busy -= 1/' shop.py
 USER nobody
 """,
     SILENT: 'FROM tandem-test/shop:before\nCMD ["sh", "-c", "echo no port for me; exit 3"]\n',
@@ -227,9 +228,18 @@ def test_a_server_of_a_distribution_takes_part(tmp_path: Path) -> None:
     assert not bench_containers()
 
 
-def test_what_is_wrong_under_load_alone_is_invalid(tmp_path: Path) -> None:
-    arguments = ("bench", "--image", SHARING, "--get", "/cart/{id}", "--ids", "0-49", *DATA)
-    _, result, said = tandem(*arguments, "--plan", ONE_TRIAL, results=tmp_path)
+@pytest.mark.parametrize("path", ["/cart", "/quote"])
+def test_what_is_wrong_under_load_alone_is_invalid(tmp_path: Path, path: str) -> None:
+    """Beside a time that may differ, too."""
+    own = ["--image", SHARING]
+    if path == "/quote":
+        (file := tmp_path / "quote.toml").write_text(
+            f'database = "{DATA[1]}"\n[[request]]\nmethod = "POST"\npath = "/quote"\nbody = \'{{"7": 2}}\'\nignore = ["at"]\n'
+        )
+        own += ["--service", str(file)]
+    else:
+        own += ["--get", "/cart/{id}", "--ids", "0-49", *DATA]
+    _, result, said = tandem("bench", *own, "--plan", ONE_TRIAL, results=tmp_path / "results")
     assert result["verdict"] == "invalid", said
     assert not bench_containers()
 
@@ -294,7 +304,9 @@ def test_what_cannot_be_compared_is_told_before_anything_is_measured() -> None:
     assert "has no image 'nosuch:1'" in refused("--image", "nosuch:1", "--get", "/")
     changed = refused(*shop, "--image", CLOCK)
     assert f"{CLOCK} answers GET /cart/7 otherwise than {SHOP['before']}" in changed
-    wrong = ROOT / "results/.test-wrong.sql"  # where the engine sees it: the tests' own folder is in their container
+    wrong = (
+        ROOT / "results/.test-wrong.sql"
+    )  # where the engine sees it: the tests' own folder is in their container
     wrong.write_text("create table line (cart integer);\nselect nonsense;\n")
     try:
         told = refused(*shop[:-1], str(wrong))

@@ -1,5 +1,6 @@
 """documents.statements: figures that say on how many sessions they rest, and captions of single ones."""
 
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -123,3 +124,12 @@ def test_a_single_session_is_told_with_machine_day_commit_and_conditions() -> No
     table = statements.single_sessions(REAL, "crossovers/python", "questions").splitlines()
     assert len(table) == 4
     assert table[0].count("|") == 6
+
+
+def test_a_crossover_says_how_far_its_model_was_off() -> None:
+    """In cells that were predicted from others; the shortest wait predicts none."""
+    told = statements.predicted_cells(REAL, "crossovers/python")
+    within, of = map(int, re.findall(r"\d+", told)[:2])
+    made = REAL.result("crossovers/python").conclusions.predictions
+    assert 0 < within <= of < len(made)
+    assert of == sum(not one.calibrated for one in made)

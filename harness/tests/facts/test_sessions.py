@@ -186,6 +186,7 @@ def test_an_old_record_adds_no_cpu_model() -> None:
         {"placement": "four-cores"},
         {"db_rtt_ms": 5},
         {"arrivals": "Poisson arrivals"},
+        {"services": "forky"},
         {"programs": programs("falcon-async", version=99)},
         {"programs": programs(effective={**DEFAULTS, "THREADS": "4"})},
         {"programs": programs(effective=None)},

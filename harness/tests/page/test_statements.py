@@ -17,7 +17,16 @@ from tandem.analysis.change import LEARNED, LIMIT
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.pins import pins_of
 from tandem.facts.session import SessionControl, SessionRecord, append, read_sessions
-from tandem.facts.statement import Known, StatedAnswers, draws, key_now, known, read_statements
+from tandem.facts.statement import (
+    Known,
+    StatedAnswers,
+    draws,
+    every_statement,
+    hit_rate,
+    key_now,
+    known,
+    read_statements,
+)
 from tandem.history.night import Program
 from tandem.page import nights, plots, site, statements
 from tandem.report.forest import HUES, SHAPES, ForestRow, cpu_names, domain, forest, rows, small_multiples
@@ -138,6 +147,19 @@ def test_an_answer_can_be_cited(tmp_path: Path) -> None:
     assert not early.finding
 
 
+def test_later_sessions_are_held_against_what_was_expected() -> None:
+    """The first two of a statement had nothing to be held against; one that lies far away was not foreseen."""
+
+    def rate(*ratios: float) -> tuple[int, int]:
+        made = [session(number, ratio=one) for number, one in enumerate(ratios)]
+        found = hit_rate(every_statement(made).values())
+        return found.predicted, found.inside
+
+    assert rate(1.4, 1.42) == (0, 0)
+    assert rate(1.4, 1.42, 1.41, 1.4) == (2, 2)
+    assert rate(1.4, 1.42, 1.41, 2.8) == (2, 1)
+
+
 @pytest.mark.parametrize(("version", "older"), [("4.3.9", True), (None, False)])
 def test_a_statement_says_that_what_it_rests_on_is_older(version: str | None, older: bool) -> None:
     now = pins_of(ROOT, "falcon-async")
@@ -176,7 +198,9 @@ def test_the_first_page_has_the_statements_right_after_the_answers(
     assert "Figures as a table" in section
     assert "no session yet. <code>just session</code>" in section
     assert '"statement-falcon-app":{' in page
-    [told] = StatedAnswers.model_validate_json((tmp_path / "site/answers.json").read_text()).answers
+    stated = StatedAnswers.model_validate_json((tmp_path / "site/answers.json").read_text())
+    assert f"{stated.hit_rate.inside} of 3 ratios of later sessions" in section
+    [told] = stated.answers
     assert f'id="{told.address.partition("#")[2]}"' in page
     badge = ElementTree.fromstring((tmp_path / f"site/badges/{told.name}.svg").read_text())
     assert "× 1.36" in "".join(badge.itertext())

@@ -8,14 +8,14 @@ from rich.console import RenderableType
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import kept_sessions
-from tandem.cli.shared import Asked, measuring
+from tandem.cli.shared import AT_RANDOM, Asked, measuring
 from tandem.engine.study import Study
 from tandem.facts.statement import read_statements
 from tandem.report.sessions import known_lines
 from tandem.studies.bench.study import Bench, Questions
 
 
-@measuring(own=True)
+@measuring(own=True, arrivals=AT_RANDOM)
 def bench(
     asked: Asked,
     variants: cli.VariantsOrImages = None,

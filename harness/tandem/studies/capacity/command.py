@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from tandem.cli import options as cli
-from tandem.cli.shared import Asked, Default, measuring
+from tandem.cli.shared import AT_RANDOM, Asked, Default, measuring
 from tandem.studies.capacity.search import parse_slo
 from tandem.studies.capacity.study import Capacity, CapacityOptions
 
@@ -15,7 +15,7 @@ PLAN = Default(
 )
 
 
-@measuring(own=True, plan=PLAN)
+@measuring(own=True, plan=PLAN, arrivals=AT_RANDOM)
 def capacity(
     asked: Asked,
     variant: cli.OneVariant = None,

@@ -151,6 +151,7 @@ def session_of(
         placement=request.conditions.placement if lab is None else f"lab:{lab}",
         db_rtt_ms=request.conditions.db_rtt_ms,
         arrivals=arrivals.told if arrivals else None,
+        services=request.conditions.services,
         plan=request.plan,
         blocks=found.blocks,
         measured_s=min(spans, default=None),

@@ -277,7 +277,7 @@ class ExperimentRows:
                 expected_s=case.expected_s(len(rows)),
             )
         if self.experiment.ascending:
-            windows.sort(key=lambda window: max(window.scenario_changes.values()))
+            windows.sort(key=_connections)
         seconds = max(WARM_UP_LEAST_S, self.plan.warm_up_s)
         return TrialSpec(
             name=name,
@@ -286,6 +286,11 @@ class ExperimentRows:
             warm_up=WarmUp(least_s=seconds, cap_s=seconds),
             windows=windows,
         )
+
+
+def _connections(window: WindowSpec) -> int:
+    """How many it has, silent ones included."""
+    return max(one for one in window.scenario_changes.values() if isinstance(one, int))
 
 
 def counts_files(experiment: Experiment) -> bool:
