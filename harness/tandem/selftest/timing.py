@@ -141,10 +141,7 @@ def late(seen: SeenFromBothEnds) -> Floats:
     Taken from the rows, because the generator's pacer counts whole milliseconds and begins anywhere in one.
     """
     assert seen.window.offered_rps is not None
-    due_s = (
-        np.arange(len(seen.rows)) / seen.window.offered_rps if seen.rows.due_s is None else seen.rows.due_s
-    )
-    return np.asarray(seen.rows.start_s - due_s)
+    return np.asarray(seen.rows.start_s - seen.rows.due(seen.window.offered_rps))
 
 
 def true_response(seen: SeenFromBothEnds) -> Floats:

@@ -111,6 +111,11 @@ def test_the_launcher_mounts_what_lies_elsewhere_read_only(root: Path, tmp_path:
         told = asked("compare", *own, "--image", "shop:main")
         assert told.count(f"--volume {tmp_path}:{tmp_path}:ro ") == 1, "with what it names beside it"
         assert f" --workdir {tmp_path} " in told
+    told = asked("compare", "--image", "shop:main", "--database", "a table.csv")
+    assert told.count(f"--volume {file}:{file}:ro ") == 1
+    told = asked("bench", "node", "--help")
+    assert "dev.tandem.command=help" in told, "it measures nothing, and hinders nobody"
+    assert "dev.tandem.command=bench" in asked("bench", "node")
     other = asked("compare", "--service", str(root / "examples/shop/shop.toml"), "--image", "a table.csv")
     assert ":ro --entry" not in other
     other = asked("report", "a table.csv")

@@ -243,7 +243,9 @@ def test_images_are_published_under_the_names_that_they_have_here(real: Catalog)
     for name, service in services.items():
         default = service["image"].replace("${LOADGEN:-oha}", "oha")
         default = default.replace("${IMPL:-rust-async}${VARIANT:-}", "rust-async")
-        default = default.replace(f"${{{name.upper()}_IMAGE:-}}", "").replace("${SERVICES:+-}${SERVICES:-}", "")
+        default = default.replace(f"${{{name.upper()}_IMAGE:-}}", "").replace(
+            "${SERVICES:+-}${SERVICES:-}", ""
+        )
         assert default.removeprefix(images.OWN) in listed, name
 
 

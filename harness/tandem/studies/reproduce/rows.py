@@ -217,9 +217,10 @@ class ExperimentRows:
         table = {**base.model_dump(), **variant.scenario_changes, **changes}
         scenario = parse("variant -> scenario_changes", table, Scenario)
         threads = handler_threads(known, settings)
-        ceilings = waiting_ceilings(scenario.connections, own.delay_ms, threads)
+        connections = own.connections or scenario.connections
+        ceilings = waiting_ceilings(connections, own.delay_ms, threads)
         if "timeout_s" not in variant.scenario_changes:
-            patience = patience_s(scenario.connections, min(ceilings.values(), default=None))
+            patience = patience_s(connections, min(ceilings.values(), default=None))
             changes |= {} if patience == scenario.timeout_s else {"timeout_s": patience}
         return scenario, settings, ceilings, changes
 

@@ -185,6 +185,18 @@ def test_a_ladder_ascends_and_silent_connections_have_a_start_of_their_own(
         assert {window.generator for window in spec.windows} == {"silent" if idle else "oha"}
 
 
+def test_rows_with_connections_and_a_wait_of_their_own(rows: Callable[..., ExperimentRows]) -> None:
+    """What waiting allows follows from a row's own connections, not from those of its start."""
+    found = rows("virtual-threads")
+    least = {label: min(one.ceilings.values()) for label, one in found.rows.items()}
+    assert least["200 platform threads, 100 requests"] == least["goroutines, 100 requests"] == 200
+    assert least["200 platform threads, 1,000 requests"] == 400
+    assert least["virtual threads, 1,000 requests"] == least["1,000 platform threads, 1,000 requests"] == 2000
+    for spec in outline(found)[0]:
+        levels = [window.scenario_changes["connections"] for window in spec.windows]
+        assert levels == sorted(levels)
+
+
 def test_a_claim_by_way_of_a_third_row_joins(real: Catalog) -> None:
     own = [
         {
