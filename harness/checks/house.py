@@ -8,7 +8,7 @@ BUDGET = {
     "lines in harness/tandem": 44_590,
     "lines in harness/tests": 36_620,
     "lines in harness/documents, benchmarks and checks": 2_690,
-    "words in documents": 55_450,
+    "words in documents": 55_800,
     "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""
