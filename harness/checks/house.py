@@ -7,7 +7,7 @@ from pathlib import Path
 BUDGET = {
     "lines in harness/tandem": 44_590,
     "lines in harness/tests": 36_620,
-    "lines in harness/documents, benchmarks and checks": 2_690,
+    "lines in harness/documents, benchmarks and checks": 2_700,
     "words in documents": 55_800,
     "files in results": 200,
 }

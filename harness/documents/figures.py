@@ -21,6 +21,7 @@ FIGURES: dict[str, Figure] = {
     "costs-table": statements.costs_table,
     "pairs-table": statements.pairs_table,
     "hit-rate": statements.hit_rate,
+    "equal-images": statements.equal_images,
     "predicted-cells": statements.predicted_cells,
     # one record: its caption, what `just report` prints, and what its result has
     "one-session": statements.one_session,

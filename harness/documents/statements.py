@@ -101,6 +101,13 @@ def hit_rate(records: Records) -> str:
     return hit_rate_told(held(every_statement(records.sessions()).values()))
 
 
+def equal_images(records: Records) -> str:
+    """How many intervals of sessions' baselines by themselves contain 1: 95 % should."""
+    controls = [record.control for record in records.sessions() if record.control is not None]
+    found = [one.interval for control in controls for one in control.contrasts if one.interval is not None]
+    return f"{sum(low <= 1 <= high for low, high in found)} of {len(found)}"
+
+
 def predicted_cells(records: Records, *folders: str) -> str:
     """How far the model of a crossover was off in the cells that it predicted from others."""
     made = [one for folder in folders for one in records.result(folder).conclusions.predictions]

@@ -133,3 +133,8 @@ def test_a_crossover_says_how_far_its_model_was_off() -> None:
     made = REAL.result("crossovers/python").conclusions.predictions
     assert 0 < within <= of < len(made)
     assert of == sum(not one.calibrated for one in made)
+
+
+def test_sessions_say_how_often_equal_images_are_told_apart() -> None:
+    right, of = map(int, statements.equal_images(REAL).split(" of "))
+    assert 0.9 * of < right < of
