@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 44_590,
-    "lines in harness/tests": 36_620,
+    "lines in harness/tandem": 44_620,
+    "lines in harness/tests": 36_640,
     "lines in harness/documents, benchmarks and checks": 2_700,
-    "words in documents": 55_800,
+    "words in documents": 55_900,
     "files in results": 200,
 }
 """Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""

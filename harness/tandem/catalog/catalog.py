@@ -65,6 +65,8 @@ class Implementation(Entry):
     """Scenarios whose requests take none of its THREADS, because their handlers wait for nothing."""
     statements: dict[str, list[str]] = Field(default_factory=dict)
     """Scenario -> the statements that each request sends, of a program that sends its own: their texts are in its folder's sql/."""
+    prepares_transactions: bool = False
+    """Its driver prepares BEGIN and COMMIT as well, of which PostgreSQL counts the first execution alone."""
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
 

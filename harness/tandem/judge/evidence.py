@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from tandem.judge.bottleneck import Concurrency
-from tandem.judge.judge import SLACK, AnsweredRequests, Expectation
+from tandem.judge.judge import SLACK, AnsweredRequests, Expectation, with_unseen
 from tandem.record.window import Finding, Pooler, Statement, Window
 
 TRIPS_TOLERANCE = 0.005
@@ -29,6 +29,7 @@ def round_trips(
     """
     if pooler is None or not any(part.expected.statements for part in parts):
         return
+    counted = with_unseen(counted, parts)
     calls = sum(one.calls for one in counted.values())
     alone = sum(one.calls for name, one in counted.items() if name not in IN_COMPANY)
     slack = sum(SLACK + part.failed * len(part.expected.statements) for part in parts)

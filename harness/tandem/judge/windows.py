@@ -49,6 +49,7 @@ def _alone(one: Unjudged, expected: Expectation, counted: dict[str, Statement]) 
     found, told = one.window, one.told
     noticed = judge.gates(found, expected) if told is None else second_opinion(told, found)
     if told is None:
+        counted = judge.with_unseen(counted, judge.AnsweredRequests.of(found, one.expected))
         answered = judge.AnsweredRequests.of(found, expected)
         noticed = [*round_trips(found.pooler, found.statements, answered), *noticed]
     wires = [*on_wire(found), *in_flight(found, one.expected, counted)]

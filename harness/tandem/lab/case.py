@@ -146,6 +146,7 @@ class VisitCase:
             # A connection that ends, or is reset, drops what was prepared.
             prepared=[told.get(f"DB_{name}") for name in ("PERSISTENT", "PREPARE", "RESET")]
             == ["1", "1", "0"],
+            transactions_unseen=self.implementation.prepares_transactions and told.get("DB_PREPARE") == "1",
             contract=self.implementation.contract,
             stores=scenario.answer.created is not None,
             beside=tuple(one.expected for one in self.beside),

@@ -306,6 +306,10 @@ SILENT = replace(EXPECTED, idle_connections=2000)
 OWN = replace(EXPECTED, contract=False)
 COMMITS = replace(EXPECTED, statements=[*STATEMENTS, "commit"])
 COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
+UNSEEN, COUNTED_ONCE = (
+    replace(COMMITS, transactions_unseen=True),
+    COMMITTED | {"commit": Statement(calls=20, rows=0)},
+)
 
 
 @pytest.mark.parametrize(
@@ -323,6 +327,10 @@ COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
         (COMMITS, {"statements": COMMITTED, "wal_syncs": 563}, []),
         (COMMITS, {"statements": COMMITTED, "wal_syncs": 562}, [("not-flushed", "invalid")]),
         (COMMITS, {"statements": COMMITTED, "wal_syncs": 150}, [("not-flushed", "invalid")]),
+        # Of prepared ones the first executions alone are counted.
+        (UNSEEN, {"statements": COUNTED_ONCE, "wal_syncs": 563}, []),
+        (UNSEEN, {"statements": COUNTED_ONCE, "wal_syncs": 562}, [("not-flushed", "invalid")]),
+        (COMMITS, {"statements": COUNTED_ONCE, "wal_syncs": 563}, [("sql-mismatch", "invalid")]),
         (EXPECTED, {"wal_syncs": 0}, []),
         # One that was closed is seen until the database has noticed: nothing follows without kept connections.
         (replace(EXPECTED, db_pool_max=None), {"db_connections_max": 40}, []),
