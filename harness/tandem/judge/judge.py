@@ -212,9 +212,7 @@ class AnsweredRequests:
         return [own, *(cls(of, one.good, one.failed) for of, one in beside)]
 
 
-def with_unseen(
-    counted: Mapping[str, Statement], parts: Sequence[AnsweredRequests]
-) -> dict[str, Statement]:
+def with_unseen(counted: Mapping[str, Statement], parts: Sequence[AnsweredRequests]) -> dict[str, Statement]:
     """The counts with each BEGIN and COMMIT that is due and that PostgreSQL cannot count. That they were sent is seen by others:
     PgBouncer counts their round trips, the log its flushes, and the tables the rows."""
     out = dict(counted)
