@@ -438,3 +438,13 @@ def test_each_class_of_a_mix_runs_its_own_statements() -> None:
 )
 def test_a_class_of_a_mix_that_is_not_served(changes: dict[str, Any], code: str) -> None:
     assert code in {found for found, _ in codes(of_a_mix(**changes), MIX)}
+
+
+@pytest.mark.parametrize(("commits", "told"), [(1_000, []), (500, ["sql-mismatch"]), (0, ["sql-mismatch"])])
+def test_commits_that_are_counted_are_due_beside_a_program_whose_are_not(
+    commits: int, told: list[str]
+) -> None:
+    once = replace(EXPECTED, statements=["commit"])
+    parts = [AnsweredRequests(replace(once, transactions_unseen=one), 1_000) for one in (True, False)]
+    found = statements({"commit": Statement(calls=commits, rows=0)}, parts)
+    assert [one.code for one in found] == told
