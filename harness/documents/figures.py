@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from documents import nightly, pairs, platforms, published, reports, selftest, statements
+from documents import mixes, nightly, pairs, platforms, published, reports, selftest, statements
 from documents.fill import Figure
 from documents.records import Records
 
@@ -10,6 +10,7 @@ PICTURES: dict[str, Callable[[Records], str]] = {
     "docs/images/founding-experiment.svg": lambda records: published.picture(
         records, "explanations/published-python"
     ),
+    "docs/images/light-beside-heavy.svg": mixes.picture,
     "docs/images/nightly-detection.svg": nightly.picture,
     "docs/images/statements.svg": statements.picture,
 }

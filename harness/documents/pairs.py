@@ -29,6 +29,7 @@ def _declared(one: Implementation) -> dict[str, set[str]]:
         "stack": {*one.stack},
         "defaults": {f"`{name}={value}`" for name, value in one.defaults.items()},
         "further values": {f"`{name} {', '.join(values)}`" for name, values in one.further_values.items()},
+        "settings of its own": {f"`{name}`" for name in one.settings},
         "statements of its own": {f"`{name}`" for name in one.statements},
         "settings that it lacks": {f"`{name}`" for name in one.unsupported.settings},
         "scenarios that it lacks": {f"`{name}`" for name in one.unsupported.scenarios},

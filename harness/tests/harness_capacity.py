@@ -87,7 +87,12 @@ class SimulatedFloor(FakeFloor):
             lab.rates.append(spec.rates_rps[label])
             fields |= self._open(spec, lab.limits.get(trial, lab.limit))
         return WindowRecord(
-            spec=spec, windows={label: good_window(spec.load, **fields)}, began_s={label: began_s}
+            spec=spec,
+            windows={label: good_window(spec.load, **fields)},
+            began_s={label: began_s},
+            frozen_s=[began_s + spec.seconds / 4, began_s + spec.seconds / 4 + spec.freeze_s]
+            if spec.freeze_s
+            else [],
         )
 
     def _open(self, spec: WindowSpec, limit: float) -> dict[str, Any]:

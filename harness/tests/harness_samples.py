@@ -221,6 +221,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "wal_syncs": 40,
         "implied_rows": {"steps": ImpliedRows(rows=6.0 * answered, error=10.0, most=7)},
         "choice_p": 0.4,
+        "retried": None,
         "app_pool_wait_ms": None,
         "tap": None,
         "database_wire": None,

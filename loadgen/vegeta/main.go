@@ -4,16 +4,19 @@
 // Files: -requests has a JSON object on each line (request), -schedule two numbers (nanoseconds since the beginning, and
 // which request), -rows gets a row for each request that was sent. With -closed, each of -connections clients sends the next
 // request of the schedule as soon as its last one is answered, for -duration. A JSON object at the end says when it began,
-// and the errors.
+// the errors, and how often a request was sent once more.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"os"
@@ -68,12 +71,51 @@ func (s schedule) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool)
 
 func (s schedule) Rate(time.Duration) float64 { return 0 }
 
-// A bare transport leaves out the number that vegeta gives each request: an application must not know the load by it.
-type bare struct{ http.Transport }
+// The users of an application: each waits for an answer as long as they are patient, and then may try again. Of so many requests
+// one is the last of its connection (0: none is).
+type users struct {
+	http.Transport
+	patience      time.Duration
+	retries       int
+	perConnection uint64
+	sent, retried atomic.Uint64
+}
 
-func (b *bare) RoundTrip(sent *http.Request) (*http.Response, error) {
+func (u *users) RoundTrip(sent *http.Request) (*http.Response, error) {
+	// The number that vegeta gives each request: an application must not know the load by it.
 	delete(sent.Header, "X-Vegeta-Seq")
-	return b.Transport.RoundTrip(sent)
+	sent.Close = u.perConnection > 0 && u.sent.Add(1)%u.perConnection == 0
+	if u.retries == 0 {
+		return u.Transport.RoundTrip(sent)
+	}
+	for tried := 0; ; tried++ {
+		answer, err := u.try(sent)
+		if err == nil || tried == u.retries {
+			return answer, err
+		}
+		u.retried.Add(1)
+	}
+}
+
+// try returns once the whole body is there, for which they wait as well.
+func (u *users) try(sent *http.Request) (*http.Response, error) {
+	limited, cancel := context.WithTimeout(sent.Context(), u.patience)
+	defer cancel()
+	again := sent.Clone(limited)
+	if sent.GetBody != nil {
+		again.Body, _ = sent.GetBody()
+	}
+	answer, err := u.Transport.RoundTrip(again)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	return answer, nil
 }
 
 func main() {
@@ -81,8 +123,11 @@ func main() {
 	requestsFile := flag.String("requests", "", "file of the requests")
 	scheduleFile := flag.String("schedule", "", "file of the schedule")
 	rowsFile := flag.String("rows", "", "file that gets the rows")
-	timeout := flag.Duration("timeout", 10*time.Second, "time that a request may take")
+	timeout := flag.Duration("timeout", 10*time.Second, "time that a request may take, each time that it is sent")
+	retries := flag.Int("retries", 0, "how often a request that has no answer is sent again")
+	perConnection := flag.Uint64("requests-per-connection", 0, "of so many requests one closes its connection; 0: none does")
 	connections := flag.Int("connections", 1, "most connections")
+	http2 := flag.Bool("http2", false, "speak HTTP/2 with a server that has TLS")
 	closed := flag.Bool("closed", false, "send as soon as the last one is answered")
 	duration := flag.Duration("duration", 0, "length of a closed loop")
 	version := flag.Bool("version", false, "print the version of vegeta's library")
@@ -99,13 +144,22 @@ func main() {
 	runtime.GOMAXPROCS(runtime.NumCPU() + 1)
 	debug.SetGCPercent(400)
 
-	client := &http.Client{
-		Timeout: *timeout,
-		Transport: &bare{http.Transport{
+	transport := &users{
+		Transport: http.Transport{
 			DisableCompression:  true,
 			MaxIdleConnsPerHost: *connections,
 			MaxConnsPerHost:     *connections,
-		}},
+			ForceAttemptHTTP2:   *http2,
+			// The certificate is made for one study.
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		},
+		patience:      *timeout,
+		retries:       *retries,
+		perConnection: *perConnection,
+	}
+	client := &http.Client{
+		Timeout:       *timeout * time.Duration(1+*retries),
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	options := []func(*vegeta.Attacker){vegeta.Client(client), vegeta.Workers(uint64(*connections))}
@@ -122,7 +176,9 @@ func main() {
 	check(err)
 	check(binary.Write(out, binary.LittleEndian, rows))
 	check(out.Close())
-	check(json.NewEncoder(os.Stdout).Encode(map[string]any{"began_ns": began.UnixNano(), "errors": errors}))
+	check(json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"began_ns": began.UnixNano(), "errors": errors, "retried": transport.retried.Load(),
+	}))
 }
 
 // inTurn yields the targets in the order of the schedule. The fragment of an address is not sent, and says which arrival it is.
@@ -148,7 +204,7 @@ func rowsOf(results <-chan *vegeta.Result, arrivals []arrival, began time.Time, 
 			own.due = sent
 		}
 		if result.Code == 0 {
-			errors[strings.ReplaceAll(result.Error, "#"+fragment, "")]++
+			errors[told(result.Error, "#"+fragment)]++
 		}
 		rows = append(rows, row{
 			int32(own.request), int32(result.Code), int64(own.due), int64(sent), int64(sent + result.Latency),
@@ -156,6 +212,16 @@ func rowsOf(results <-chan *vegeta.Result, arrivals []arrival, began time.Time, 
 		})
 	}
 	return rows, errors
+}
+
+// told is an error without the fragment. A request that was given up has several texts.
+func told(text, fragment string) string {
+	for _, one := range []string{"context deadline exceeded", "Client.Timeout exceeded"} {
+		if strings.Contains(text, one) {
+			return "given up: no whole answer in time"
+		}
+	}
+	return strings.ReplaceAll(text, fragment, "")
 }
 
 func readRequests(file string) ([]vegeta.Target, error) {

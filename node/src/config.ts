@@ -25,6 +25,8 @@ const Config = Type.Object({
   DB_RESET: choice(["0", "1"], "0"),
   DB_TIME_ZONE: choice(["connection", "request"], "connection"),
   OFFLOAD: choice(["none", "sum", "parse+sum"], "none"),
+  // No other program has it (bench.toml).
+  DB_PIPELINE: choice(["0", "1"], "0"),
   ACCESS_LOG: choice(["0", "1"], "0"),
 });
 export type Config = Static<typeof Config>;

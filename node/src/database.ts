@@ -39,6 +39,8 @@ export class Database {
       max: config.DB_POOL_MAX,
       connectionTimeoutMillis: 1500,
       query_timeout: 2000,
+      // https://node-postgres.com/features/pipelining
+      pipeline: config.DB_PIPELINE === "1",
       idleTimeoutMillis: 10 * 60_000,
       maxLifetimeSeconds: 30 * 60,
       // Without persistence the pool is still the limit and the queue.

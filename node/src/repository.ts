@@ -28,10 +28,12 @@ interface NoteRow extends Omit<Event, "kind"> {
 export class Repository {
   readonly #database: Database;
   readonly #setsTimeZone: boolean;
+  readonly #pipelines: boolean;
 
-  constructor(database: Database, timeZone: Config["DB_TIME_ZONE"]) {
+  constructor(database: Database, timeZone: Config["DB_TIME_ZONE"], pipeline: Config["DB_PIPELINE"] = "0") {
     this.#database = database;
     this.#setsTimeZone = timeZone === "request";
+    this.#pipelines = pipeline === "1";
   }
 
   /** A random recipe that the session's user may see. */
@@ -65,19 +67,16 @@ export class Repository {
 
   /**
    * Four independent reads at once, each on a connection of its own. The session's connection goes back
-   * first, so that no request holds one while it waits for another.
+   * first, so that no request holds one while it waits for another. Where reads are pipelined, that one has them all.
    */
   async dashboard(sessionKey: string): Promise<Dashboard> {
+    if (this.#pipelines) {
+      return this.#database.use(async (connection) =>
+        dashboard(await this.#sessionUser(connection, sessionKey), (read) => read(connection)),
+      );
+    }
     const user = await this.#database.use((connection) => this.#sessionUser(connection, sessionKey));
-    const read = <Row extends object>(name: `dashboard_${"recipes" | "teams" | "notes" | "events"}`) =>
-      this.#database.use((connection) => connection.query<Row>(name, user));
-    const [recipes, teams, notes, events] = await Promise.all([
-      read<Dashboard["recipes"][number]>("dashboard_recipes"),
-      read<Dashboard["teams"][number]>("dashboard_teams"),
-      read<Dashboard["notes"][number]>("dashboard_notes"),
-      read<Dashboard["events"][number]>("dashboard_events"),
-    ]);
-    return { user_id: user, recipes, teams, notes, events };
+    return dashboard(user, (read) => this.#database.use(read));
   }
 
   /** The session's user, with which every request begins. */
@@ -87,6 +86,19 @@ export class Repository {
     if (session === undefined) throw new Unauthorized();
     return session.user_id;
   }
+}
+
+/** The four reads of a dashboard at once. lend: gives each its connection. */
+async function dashboard(user: number, lend: Database["use"]): Promise<Dashboard> {
+  const read = <Row extends object>(name: `dashboard_${"recipes" | "teams" | "notes" | "events"}`) =>
+    lend((connection) => connection.query<Row>(name, user));
+  const [recipes, teams, notes, events] = await Promise.all([
+    read<Dashboard["recipes"][number]>("dashboard_recipes"),
+    read<Dashboard["teams"][number]>("dashboard_teams"),
+    read<Dashboard["notes"][number]>("dashboard_notes"),
+    read<Dashboard["events"][number]>("dashboard_events"),
+  ]);
+  return { user_id: user, recipes, teams, notes, events };
 }
 
 /** Adds the parts: six statements, one after the other. The schema takes what it knows of each. */

@@ -47,7 +47,7 @@ export async function serve(config: Config): Promise<void> {
   const database = new Database(config, app.log);
   const adder = createAdder(config);
   if (config.ACCESS_LOG === "1") logAccess(app);
-  await routes(app, new Repository(database, config.DB_TIME_ZONE), adder);
+  await routes(app, new Repository(database, config.DB_TIME_ZONE, config.DB_PIPELINE), adder);
   app.addHook("preClose", (done) => {
     // Fastify closes connections that are idle now; a request under way leaves one more.
     setInterval(() => {

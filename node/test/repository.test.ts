@@ -15,8 +15,10 @@ const MOMENT = "2024-06-01T12:00:00Z";
 function fake(
   rows: Readonly<Record<string, readonly object[]>>,
   timeZone: "connection" | "request" = "connection",
+  pipeline: "0" | "1" = "0",
 ) {
   const log: string[] = [];
+  const lent: object[] = [];
   const connection = {
     query(name: string) {
       log.push(name);
@@ -33,8 +35,13 @@ function fake(
       return result;
     },
   };
-  const database = { use: <T>(work: (lent: typeof connection) => Promise<T>) => work(connection) };
-  return { log, repository: new Repository(database as unknown as Database, timeZone) };
+  const database = {
+    use<T>(work: (one: typeof connection) => Promise<T>) {
+      lent.push(connection);
+      return work(connection);
+    },
+  };
+  return { log, lent, repository: new Repository(database as unknown as Database, timeZone, pipeline) };
 }
 
 test("times are cut to whole seconds", () => {
@@ -111,4 +118,12 @@ test("a request sets the time zone first and once if asked to", async () => {
     await use(zoned.repository);
     assert.deepEqual(zoned.log, ["SET TIME ZONE 'UTC'", ...plain.log]);
   }
+});
+
+test("a dashboard takes five connections, and one where its reads are pipelined", async () => {
+  const rows = { session: [{ user_id: 1 }] };
+  const [apart, pipelined] = [fake(rows), fake(rows, "connection", "1")];
+  assert.deepEqual(await apart.repository.dashboard("key"), await pipelined.repository.dashboard("key"));
+  assert.deepEqual(apart.log, pipelined.log);
+  assert.deepEqual([apart.lent.length, pipelined.lent.length], [5, 1]);
 });

@@ -2,9 +2,9 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from tandem.catalog.labs import Lab
 from tandem.catalog.placement import SIZES, EnvFile, cpus_in, evaluate, read_env_file
@@ -17,6 +17,26 @@ OWN_SERVICE = "harness/service"
 OF_THE_TOPOLOGY = ("PORT", "DATABASE_URL")
 """Settings that nobody chooses."""
 CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)]
+
+
+class Setting(Entry):
+    """An environment variable that every image honours (contract/settings.toml), or one alone (its bench.toml)."""
+
+    default: str
+    meaning: str
+    values: list[str] | None = None
+    minimum: int | None = None
+    """Given for a whole number; none below it."""
+
+    def refuse(self, value: str) -> str | None:
+        """What a value has to be, if it is not that."""
+        if self.values and value not in self.values:
+            return f"one of {', '.join(self.values)}"
+        if self.minimum is not None and not (
+            value.isascii() and value.isdigit() and int(value) >= self.minimum
+        ):
+            return f"a whole number from {self.minimum}"
+        return None
 
 
 class Unsupported(BaseModel):
@@ -55,6 +75,8 @@ class Implementation(Entry):
     defaults: dict[str, CpuFormula] = Field(default_factory=dict)
     further_values: dict[str, list[str]] = Field(default_factory=dict)
     """Values of settings that it has beyond those of the contract."""
+    settings: dict[str, Setting] = Field(default_factory=dict)
+    """Its own, which no other has."""
     pool_tells: bool = False
     """`GET /pool` says how long requests waited for its own pool of database connections, where the settings let it."""
     worker_pools: bool = False
@@ -69,6 +91,15 @@ class Implementation(Entry):
     """Its driver prepares BEGIN and COMMIT as well, of which PostgreSQL counts the first execution alone."""
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
+
+    def is_default(self, name: str, value: str) -> bool:
+        """Whether that is the default of a setting which no other implementation has."""
+        return name in self.settings and self.settings[name].default == value
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _named(cls, found: dict[str, Any]) -> dict[str, Any]:
+        return {name: {**one, "name": name} if isinstance(one, dict) else one for name, one in found.items()}
 
     @property
     def contract(self) -> bool:
@@ -186,26 +217,6 @@ class Plan(Entry):
         )
 
 
-class Setting(Entry):
-    """An environment variable that every image honours (contract/settings.toml)."""
-
-    default: str
-    meaning: str
-    values: list[str] | None = None
-    minimum: int | None = None
-    """Given for a whole number; none below it."""
-
-    def refuse(self, value: str) -> str | None:
-        """What a value has to be, if it is not that."""
-        if self.values and value not in self.values:
-            return f"one of {', '.join(self.values)}"
-        if self.minimum is not None and not (
-            value.isascii() and value.isdigit() and int(value) >= self.minimum
-        ):
-            return f"a whole number from {self.minimum}"
-        return None
-
-
 def _load[T: Entry](model: type[T], file: Path, name: str) -> T:
     data = read_toml(file)
     if "name" in data:
@@ -289,6 +300,8 @@ class Catalog:
                     raise UsageError(
                         f"{file}: {table} -> {setting}: {unknown('setting', setting, self.settings)}"
                     )
+        if both := found.settings.keys() & self.settings.keys():
+            raise UsageError(f"{file}: settings -> {min(both)}: all implementations have it already")
         return found
 
     def scenario(self, name: str) -> Scenario:
@@ -331,12 +344,15 @@ class Catalog:
     def effective_settings(
         self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]
     ) -> dict[str, str]:
-        """What the application's settings will be: the user's choice, else the implementation's best, else the contract's. A reader's
-        own service has those that the user chose.
+        """What the application's settings will be: the user's choice, else the implementation's best, else the contract's. One that no
+        other implementation has is left out where it is the default, as before there was one. A reader's own service has those that
+        the user chose.
 
         Raises UsageError for an unknown setting, a value outside the setting's list, or a setting that the
         implementation declares unsupported.
         """
+        known = {**self.settings, **implementation.settings}
+        chosen = {name: value for name, value in chosen.items() if not implementation.is_default(name, value)}
         settings = {
             name: str(evaluate(implementation.defaults[name], app_cpus))
             if name in implementation.defaults
@@ -345,7 +361,7 @@ class Catalog:
             if name not in OF_THE_TOPOLOGY and implementation.contract
         }
         for name, value in chosen.items():
-            setting = self.pick("setting", name, self.settings)
+            setting = self.pick("setting", name, known)
             if name in OF_THE_TOPOLOGY:
                 raise UsageError(f"{name} is set by the topology and cannot be chosen.")
             if name in implementation.unsupported.settings:

@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.ranges import expand
 
-MIXED = "each class of a mix needs whole windows"
+SCHEDULED = ("beside", "retries", "requests_per_connection")
+"""Fields that only a generator with a schedule can follow."""
+WHOLE_WINDOWS = "its requests follow a schedule, which needs whole windows"
 """Why it is not measured in slices."""
 EARLY_MS = 2.0
 """A timer may fire so early: some count whole milliseconds. The contract's own check forgives as much."""
@@ -129,7 +131,6 @@ class Mix(Entry):
                 "version": self.version,
                 "connections": self.connections,
                 "timeout_s": max(part.timeout_s for part in parts.values()),
-                "unsliced": MIXED,
                 "own_class": first,
                 "weight": weight,
                 "beside": [OtherClass(weight=own, scenario=parts[name]) for name, own in others],
@@ -165,7 +166,11 @@ class Scenario(Entry):
     answer: Answer
     before: Preparation | None = None
     timeout_s: Annotated[int, Field(ge=1, le=300)] = 10
-    """How long a request may take; what takes longer has failed."""
+    """How long a request may take; what takes longer has failed, or is sent again."""
+    retries: Annotated[int, Field(ge=0, le=10)] = 0
+    """So often a client sends a request again that has no answer."""
+    requests_per_connection: Annotated[int, Field(ge=0)] = 0
+    """Of so many requests one is the last of its connection; 0: connections stay."""
     refused_most: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     """This share of the requests may be refused with 503: of a load that is meant to be too much."""
     unsliced: str | None = None
@@ -207,6 +212,16 @@ class Scenario(Entry):
             return [self]
         own = self.model_copy(update={"name": self.own_class, "beside": []})
         return [own, *(one.scenario.model_copy(update={"weight": one.weight}) for one in self.beside)]
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether only a generator with a schedule can send it."""
+        return any(getattr(self, field) for field in SCHEDULED)
+
+    @property
+    def patience_s(self) -> int:
+        """How long a client waits in all."""
+        return self.timeout_s * (1 + self.retries)
 
     @property
     def delay_ms(self) -> int:

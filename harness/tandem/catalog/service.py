@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tandem.catalog.ranges import expand
-from tandem.catalog.scenario import MIXED
 from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError
 
@@ -166,7 +165,6 @@ class OwnService(Model):
             **common,
             "own_class": self.request[0].shown_name,
             "weight": self.request[0].weight,
-            "unsliced": MIXED,
             "beside": [
                 {"weight": one.weight, "scenario": {"name": one.shown_name, **plain, **fields}}
                 for one, fields in weighed

@@ -136,7 +136,8 @@ ChosenTopology = Annotated[
     str | None,
     typer.Option(
         "--topology",
-        help="Parts between client and database: direct, pooled, proxied or full. Default: the scenario's own, or full.",
+        help="Parts between client and database: direct, pooled, proxied, full, tls or http2 (full, with TLS at HAProxy). Default:"
+        " the scenario's own, or full.",
     ),
 ]
 ChosenPlacement = Annotated[
@@ -184,6 +185,21 @@ ArrivalProcess = Annotated[
         " bursts:50/200ms.",
     ),
 ]
+CLIENT_FIELDS = {
+    "connections": ("connections", ""),
+    "timeout": ("timeout_s", "s"),
+    "retries": ("retries", ""),
+    "requests-per-connection": ("requests_per_connection", ""),
+}
+"""Name in `--clients` -> field of a scenario, and unit."""
+ClientsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--clients",
+        help="How clients differ from those of the scenario: connections=N, timeout=Ns, retries=N, requests-per-connection=N,"
+        " joined by commas. timeout: a request is given up after it; retries: and sent again.",
+    ),
+]
 BASE_SUITE = "trixie"
 ServicesOf = Annotated[
     str,
@@ -220,6 +236,21 @@ def parse_arrivals(text: str) -> Arrivals | None:
             f"--arrivals takes paced, poisson or bursts:SIZE/PAUSE, such as bursts:50/200ms, not '{text}'"
         )
     return Arrivals(process="bursts", size=int(match[1]), pause_ms=int(match[2]))
+
+
+def parse_clients(text: str | None) -> dict[str, int]:
+    """Fields of the scenario that `--clients` changes. Raises UsageError for another form."""
+    changes = dict[str, int]()
+    for pair in text.split(",") if text is not None else []:
+        match = re.fullmatch(r"([a-z-]+)=([0-9]{1,5})(s?)", pair, re.ASCII)
+        field, unit = CLIENT_FIELDS.get(match[1] if match else "", ("", ""))
+        if match is None or not field or match[3] != unit or field in changes:
+            raise UsageError(
+                "--clients takes connections=N, timeout=Ns, retries=N and requests-per-connection=N, each once, such as"
+                f" timeout=1s,retries=1, not '{pair}'"
+            )
+        changes[field] = int(match[2])
+    return changes
 
 
 def parse_services(text: str) -> Services | None:

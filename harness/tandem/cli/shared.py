@@ -27,7 +27,17 @@ from tandem.record.result import Conclusions, Result
 
 OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env", "database")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
-CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators", "arrivals", "services")
+CONDITIONS = (
+    "scenario",
+    "topology",
+    "placement",
+    "setting",
+    "db_rtt",
+    "generators",
+    "arrivals",
+    "clients",
+    "services",
+)
 """The shared options that a study without a choice of conditions does without."""
 
 
@@ -53,6 +63,7 @@ class Asked:
     db_rtt: cli.DbRtt = None
     generators: cli.Generators = 1
     arrivals: cli.ArrivalProcess = "paced"
+    clients: cli.ClientsOf = None
     services: cli.ServicesOf = cli.BASE_SUITE
     lab: cli.LabName = None
     seed: cli.Seed = None
@@ -133,6 +144,10 @@ class Asked:
         catalog.plan(self.plan)
         for variant in variants:
             catalog.implementation(variant.implementation)
+        if changes := cli.parse_clients(self.clients):
+            changed = [{**one.scenario_changes, **changes} for one in variants]
+            each = zip(variants, changed, strict=True)
+            variants = [one.model_copy(update={"scenario_changes": own}) for one, own in each]
         seed = cli.seed_or_new(self.seed)
         return Request(
             study=study,

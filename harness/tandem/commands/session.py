@@ -34,6 +34,7 @@ from tandem.cli.shared import CONDITIONS, Asked, measuring
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import FOLDER, SessionRecord, append
 from tandem.facts.statement import (
+    FILE,
     Key,
     Statements,
     beside,
@@ -172,11 +173,14 @@ def _listed(statements: Statements, keys: list[Key], sessions: list[SessionRecor
 
 
 def _in_labs(
-    asked: Asked, labs: Sequence[str], untested: bool, statements: Statements, keys: list[Key]
+    asked: Asked, labs: Sequence[str], options: list[str], statements: Statements, keys: list[Key]
 ) -> None:
-    """A session in each lab, and what it says beside the others."""
-    options = [] if asked.seed is None else [f"--seed={asked.seed}"]
-    options += ["--resume"] * asked.resume + ["--untested"] * untested
+    """A session in each lab, and what it says beside the others. options: of the command, beside those that are asked."""
+    options = [
+        *options,
+        *([] if asked.seed is None else [f"--seed={asked.seed}"]),
+        *["--resume"] * asked.resume,
+    ]
     ended = sessions_in(labs, options)
     if asked.as_json:
         print_json(ended)
@@ -207,11 +211,18 @@ def session(
             "--labs", help="Several labs with commas between them: a session in each, at the same time."
         ),
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--statements",
+            help="TOML file of other statements, such as loadgen/statements-stacks.toml. Default: the main ones.",
+        ),
+    ] = None,
     untested: Untested = False,
 ) -> None:
     """Measure the main statements on this machine, and append what it says to results/sessions (an hour on two cores)."""
-    catalog, statements = Catalog(ROOT), read_statements(ROOT)
-    keys = keys_now(statements, catalog, METRICS)
+    catalog, statements = Catalog(ROOT), read_statements(ROOT, file)
+    keys = keys_now(statements, catalog, METRICS, str(file or FILE))
     sessions = kept_sessions(RESULTS)
     if show:
         _listed(statements, keys, sessions, asked.as_json)
@@ -221,7 +232,8 @@ def session(
     if labs is not None:
         if asked.lab is not None:
             raise UsageError("--lab and --labs both say where to measure: leave one of them out")
-        _in_labs(asked, names_of_labs(catalog, labs), untested, statements, keys)
+        passed_on = [*(["--untested"] if untested else []), *([f"--statements={file}"] if file else [])]
+        _in_labs(asked, names_of_labs(catalog, labs), passed_on, statements, keys)
         return
     asked = replace(
         asked,
@@ -243,15 +255,15 @@ def session(
             f"this session is not appended: {why}. What it measured is kept in {journal.folder}"
         )
     record = session_of(catalog, result, journal.trials(), "just session")
-    file = append(record, RESULTS)
+    appended = append(record, RESULTS)
     with suppress(OSError):
-        give(file.parent, ROOT)
+        give(appended.parent, ROOT)
     if asked.as_json:
         print_json(record)
     else:
         show_result(Compare, result)
         told = statements_table(statements, [*sessions, record], keys)
         out.print(*beside_lines(beside(record, sessions)), fitted(told, out), sep="\n")
-        tell_places(file, journal.folder, page_of(journal.folder))
+        tell_places(appended, journal.folder, page_of(journal.folder))
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

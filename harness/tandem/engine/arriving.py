@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any
 
+from tandem.catalog.scenario import SCHEDULED
 from tandem.engine.study import Study, Windows, generators_of, passed_on
 from tandem.load.generator import OHA
 from tandem.load.vegeta import VEGETA
@@ -12,28 +13,28 @@ from tandem.record.trial import Arrivals, WindowSpec
 
 def needed(study: Study[Any]) -> set[str]:
     """The load generators that the windows of a study will be sent by."""
-    drawn = study.request.conditions.arrivals is not None or mixed(study)
+    drawn = study.request.conditions.arrivals is not None or scheduled(study)
     return generators_of(study) | ({VEGETA.name} if drawn else set())
 
 
-def mixed(study: Study[Any]) -> set[str]:
-    """Labels of the variants that are asked for a mix."""
+def scheduled(study: Study[Any]) -> set[str]:
+    """Labels of the variants whose requests only vegeta can send: mixes, and clients that try again or close their connections."""
     known, asked = study.catalog.scenarios, study.request.scenario
-    mixes = {name for name, scenario in known.items() if scenario.beside}
-    own = {one.label for one in study.variants if one.scenario_changes.get("beside")}
-    return own | {one.label for one in study.variants if (one.scenario or asked) in mixes}
+    alike = {name for name, scenario in known.items() if scenario.scheduled}
+    own = {one.label for one in study.variants if any(map(one.scenario_changes.get, SCHEDULED))}
+    return own | {one.label for one in study.variants if (one.scenario or asked) in alike}
 
 
 def sent(study: Study[Any], windows: Windows, block: int) -> Windows:
     """The windows of one warm start, those that oha cannot make as vegeta makes them: open loops whose arrivals are drawn, and
-    mixes. All variants of a block have one seed."""
-    mixes = mixed(study)
-    return passed_on(windows, lambda spec: _sent(study, spec, mixes, block))
+    what only it can send. All variants of a block have one seed."""
+    labels = scheduled(study)
+    return passed_on(windows, lambda spec: _sent(study, spec, labels, block))
 
 
-def _sent(study: Study[Any], spec: WindowSpec, mixes: set[str], block: int) -> WindowSpec:
+def _sent(study: Study[Any], spec: WindowSpec, labels: set[str], block: int) -> WindowSpec:
     process = study.request.conditions.arrivals if spec.load == "open" else None
-    if spec.generator != OHA.name or not (process or mixes & set(spec.variants)):
+    if spec.generator != OHA.name or not (process or labels & set(spec.variants)):
         return spec
     name = spec.name
     for label in spec.variants:  # it may end with the variant's

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.arriving import mixed
+from tandem.engine.arriving import scheduled
 from tandem.engine.blocks import Blocks
 from tandem.engine.study import Study, generators_of
 from tandem.load.generator import OHA
@@ -54,7 +54,12 @@ def wanted(study: Study[Any]) -> list[Variant]:
     measures with a path or services of its own, of a mix, by another generator, or beside stand-ins."""
     catalog, request = study.catalog, study.request
     own = any(one.stand_in or one.topology or one.variables for one in study.variants)
-    if own or request.scenario not in catalog.scenarios or mixed(study) or generators_of(study) != {OHA.name}:
+    if (
+        own
+        or request.scenario not in catalog.scenarios
+        or scheduled(study)
+        or generators_of(study) != {OHA.name}
+    ):
         return []
     return [variant(one) for one in looked_at(catalog, request)] if study.timing.ceilings else []
 

@@ -162,9 +162,10 @@ class Statements(BaseModel):
         )
 
 
-def read_statements(root: Path) -> Statements:
-    """The main statements of a repository. Raises UsageError, with the key, for a file that is not as it must be."""
-    file = root / FILE
+def read_statements(root: Path, other: Path | None = None) -> Statements:
+    """The main statements of a repository, or those of another such file. Raises UsageError, with the key, for one that is not as
+    it must be."""
+    file = other or root / FILE
     return parsed(Statements, read_toml(file), file)
 
 
@@ -189,9 +190,11 @@ def key_now(
     return Key(metric, side(of), side(to), *where)
 
 
-def keys_now(statements: Statements, catalog: Catalog, metrics: Collection[str]) -> list[Key]:
-    """The key of each main statement, in their order. metrics: all that there are. Raises UsageError, naming the file, for a
-    name that there is not."""
+def keys_now(
+    statements: Statements, catalog: Catalog, metrics: Collection[str], file: str = FILE
+) -> list[Key]:
+    """The key of each statement, in their order. metrics: all that there are. Raises UsageError, naming the file, for a name that
+    there is not."""
     try:
         catalog.implementation(statements.baseline)
         for one in statements.statement:
@@ -199,7 +202,7 @@ def keys_now(statements: Statements, catalog: Catalog, metrics: Collection[str])
                 raise unknown("metric", one.metric, metrics)
         return [key_now(statements, catalog, one.metric, one.of, one.to) for one in statements.statement]
     except UsageError as error:
-        raise UsageError(f"{FILE}: {error}") from None
+        raise UsageError(f"{file}: {error}") from None
 
 
 # ---- what sessions say together ----

@@ -82,6 +82,8 @@ class Expectation:
     """Each connection prepares a statement once, and is kept."""
     transactions_unseen: bool = False
     """BEGIN and COMMIT are prepared, and PostgreSQL counts the first execution of each alone."""
+    requests_per_connection: int = 0
+    """Of so many requests one is the last of its connection, at the client's will; 0: connections stay."""
     stores: bool = True
     """A right answer stands for a row, where rows are counted."""
     contract: bool = True
@@ -145,7 +147,7 @@ def _database(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Did the database do the work of the answers: every statement once for each, and nothing else?"""
     if not expected.contract:
         return
-    bad, parts = sum(window.failed.values()), AnsweredRequests.of(window, expected)
+    bad, parts = window.unanswered, AnsweredRequests.of(window, expected)
     yield from statements(window.statements, parts)
     if window.choice_p is not None and window.choice_p < CHOICE_P_LEAST:
         text = f"the recipes that were answered are not a random choice of the visible ones (p = {window.choice_p:.0e})"
@@ -174,7 +176,7 @@ def _database(window: Window, expected: Expectation) -> Iterator[Finding]:
 
 def _path(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Did what stands between the generator and the application see the same?"""
-    answered, bad = right_answers(window), sum(window.failed.values())
+    answered, bad = right_answers(window), window.unanswered
     if window.idle_connections is not None and window.idle_connections < expected.idle_connections:
         text = f"only {window.idle_connections} of {expected.idle_connections} silent connections stayed open"
         yield Finding.of("idle-lost", "invalid", text)
@@ -183,7 +185,13 @@ def _path(window: Window, expected: Expectation) -> Iterator[Finding]:
         yield Finding.of("proxy-mismatch", "invalid", text)
     # After an answer that failed, a generator may open its connection anew.
     opened = window.proxy.connections_opened if window.proxy else window.connections_opened
-    if opened is not None and opened > REOPENED_MOST * answered + window.connections + REOPENED_SLACK + bad:
+    asked = (
+        0.0
+        if window.proxy or not expected.requests_per_connection
+        else answered / expected.requests_per_connection
+    )
+    most = asked + REOPENED_MOST * answered + window.connections + REOPENED_SLACK + bad
+    if opened is not None and opened > most:
         who = "HAProxy" if window.proxy else "the generator"
         text = f"{who} opened {opened} connections to the application for {answered} answers: they are not kept alive"
         yield Finding.of("not-kept-alive", "invalid" if expected.contract else "warning", text)
@@ -203,11 +211,12 @@ class AnsweredRequests:
     @classmethod
     def of(cls, window: Window, expected: Expectation) -> list["AnsweredRequests"]:
         """Of each class. The harness's own requests are of the first."""
-        probes, unanswered = right_answers(window) - window.good, window.failed.get(REFUSED, 0)
+        probes, retried = right_answers(window) - window.good, window.retried or 0
         if not window.classes:
-            return [cls(expected, window.good + probes, sum(window.failed.values()), window.implied_rows)]
+            return [cls(expected, window.good + probes, window.unanswered, window.implied_rows)]
         first, *others = window.classes
-        own = cls(expected, first.good + probes, first.failed + unanswered, window.implied_rows)
+        failed = first.failed + window.failed.get(REFUSED, 0) + retried
+        own = cls(expected, first.good + probes, failed, window.implied_rows)
         beside = zip(expected.beside, others, strict=True)
         return [own, *(cls(of, one.good, one.failed) for of, one in beside)]
 

@@ -257,6 +257,7 @@ def _answers(part: MeasuredPart, roles: RoleCounters) -> AnswerFigures:
         requests=len(rows),
         good=int(good.sum()),
         failed=dict(failed),
+        retried=report.retried,
         goodput_rps=float((good & part.steady).sum() / part.measured_s),
         little=part.in_flight / asked.connections if closed and part.in_flight is not None else None,
         service_time_ms=rows_.times(timed_s),

@@ -57,8 +57,9 @@ def _compared(window: Window, tap: Tap) -> list[Finding]:
         text = f"{tap.wrong:,} of {tap.compared:,} answers of the load that were read on the wire are wrong: {tap.wrong_first[0]}"
         return [Finding.of("wrong-on-wire", "invalid", text)]
     # A connection asks again once it was answered: in a burst all its requests but one have their whole answer.
-    failed = sum(window.failed.values())
-    whole = (tap.begun - tap.bursts * window.connections) * window.good / max(1, window.good + failed)
+    whole = (
+        (tap.begun - tap.bursts * window.connections) * window.good / max(1, window.good + window.unanswered)
+    )
     if not tap.packets_lost and tap.compared < LEAST * whole:
         text = f"only {tap.compared:,} of at least {whole:,.0f} whole answers that were read on the wire could be compared"
         return [Finding.of("few-compared", "invalid", text)]

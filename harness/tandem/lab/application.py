@@ -21,7 +21,7 @@ from tandem.load.idle import IdleConnections, second_answer
 from tandem.load.rows import Rows, answers_per_second
 from tandem.load.shares import deal, roles
 from tandem.load.vegeta import VEGETA
-from tandem.probes.haproxy import admit, point, slot_port
+from tandem.probes.haproxy import FRONTS, PLAIN, Front, admit, point, slot_port
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.window import Finding
 
@@ -29,8 +29,6 @@ IDLE_S = 1.0
 """Length of the rest in which an application's idle rate is read."""
 GRACE_S = 12
 ROLES = (APP, "proxy", "pgbouncer", "db", "loadgen")
-PROXIED = "proxy:8080"
-"""Address at which HAProxy asks the one application."""
 
 
 @dataclass
@@ -170,7 +168,7 @@ class Application:
 
     def unrecorded(self, name: str, duration_s: int) -> tuple[Rows, float]:
         """Runs the closed load, and keeps no file of it. Returns its rows, and when it began (time.time())."""
-        by: Generator = VEGETA if self.case.beside else OHA
+        by: Generator = VEGETA if self.case.scenario.scheduled else OHA
         self.send(name, load := self.load(duration_s, None), by)
         ran = self.run(name, load, by)
         several = collected(self.folder, by, ran, lambda part, left: None) if ran.shares else None
@@ -190,8 +188,14 @@ class Application:
     def load(self, duration_s: int, rate_rps: int | None) -> Load:
         """The load that the generator gets."""
         threads = cpus_in(self.services["loadgen"].cpuset) or 1
-        own, *beside = [one.load(self._target(), threads, duration_s, rate_rps) for one in self._clients]
-        return replace(own, beside=tuple(beside))
+        url = f"{self.front.scheme if self.front else 'http'}://{self._target()}"
+        own, *beside = [one.load(url, threads, duration_s, rate_rps) for one in self._clients]
+        return replace(own, beside=tuple(beside), http2=bool(self.front and self.front.http2))
+
+    @property
+    def front(self) -> Front | None:
+        """The way into HAProxy that the generator takes; None: it asks something else."""
+        return FRONTS.get(self.case.load_address)
 
     def names(self, name: str) -> list[str]:
         """Names of the files of each generator."""
@@ -251,8 +255,16 @@ class Application:
     # ---- parts ----
 
     @property
+    def secret(self) -> bool:
+        """Whether nobody can read what the generator is sent."""
+        return self.front is not None and self.front.scheme == "https"
+
+    @property
     def asked_at(self) -> str:
-        """address:port that the generator asks, as it is on the wire where the generator is."""
+        """address:port that answers the generator, as it is on the wire where that can be read: at the generator, and with TLS at
+        HAProxy, which asks in plain text."""
+        if self.secret:
+            return "{}:{}".format(*self.stack.app_seen_by("proxy", self.app))
         service, port = self.case.load_address.partition(":")[0], self._target().partition(":")[2]
         if service == APP:
             return "{}:{}".format(*self.stack.app_seen_by("loadgen", self.app))
@@ -271,9 +283,9 @@ class Application:
 
     def _reach(self, address: str) -> str:
         """service:port as the harness, which is outside the stack's network, can reach it."""
+        if address in FRONTS:
+            address = f"proxy:{slot_port(self.stack.slot)}" if self.stack.slot else PLAIN
         service, _, port = address.partition(":")
-        if self.stack.slot and address == PROXIED:
-            port = str(slot_port(self.stack.slot))
         return f"{self.services[service].address}:{self.stack.app_port if service == APP else port}"
 
     def _target(self) -> str:
@@ -285,7 +297,7 @@ class Application:
             if host not in self.app.networks.values():
                 return f"{host}:{port}"
             return f"{self.stack.project}-{slot}:{port}" if slot else f"{APP}:{port}"
-        return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address
+        return f"proxy:{slot_port(slot, address)}" if slot and address in FRONTS else address
 
     def idle_connections(self) -> IdleConnections:
         """Opens the silent connections of the scenario that it is asked for."""

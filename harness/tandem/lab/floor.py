@@ -1,10 +1,11 @@
 """What a visit needs done, on real containers: a floor for applications, and one for pgbench in an application's place."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from threading import Event
 
 import httpx
 import psycopg
@@ -149,7 +150,8 @@ class ContainerFloor:
         turns, slices = turns_of(spec), None
         if turns:
             loads = {label: until_the_end(load, spec, turns.index(label)) for label, load in loads.items()}
-        with watched(Scene(apps, self.view.sample, spec.seconds, in_slices=bool(turns))) as probes:
+        scene = Scene(apps, self.view.sample, spec.seconds, in_slices=bool(turns))
+        with watched(scene) as probes, self._freezing(spec) as frozen_s:
             if self.beginning is not None:
                 self.beginning()
             each = {label: (app, names[label], loads[label]) for label, app in apps.items()}
@@ -167,8 +169,35 @@ class ContainerFloor:
             spec=spec,
             windows=windows(spec, ended, probes),
             began_s={label: one.began_s for label, one in ran.items()},
+            frozen_s=frozen_s,
             told=told[0].model_dump() if told else None,
         )
+
+    @contextmanager
+    def _freezing(self, spec: WindowSpec) -> Iterator[list[float]]:
+        """Freezes the database during a window that asks for it. Yields when: from and to, once the window is over."""
+        stack, over, frozen_s = self._first.stack, Event(), list[float]()
+
+        def freeze() -> None:
+            if not over.wait(spec.seconds / 4):
+                try:
+                    stack.pause("db")
+                    frozen_s.append(time.time())
+                    over.wait(spec.freeze_s)
+                finally:
+                    stack.unpause("db")
+                    frozen_s.append(time.time())
+
+        if not spec.freeze_s:
+            yield frozen_s
+            return
+        with ThreadPoolExecutor(1) as thread:
+            freezing = thread.submit(freeze)
+            try:
+                yield frozen_s
+            finally:
+                over.set()
+            freezing.result()
 
     def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
         self.wake([label])

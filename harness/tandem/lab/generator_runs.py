@@ -124,7 +124,7 @@ def run_load(
     script = f"cd {FOLDER} && rm -f {' '.join(left)}; {wait}{_SCRIPT}"
     try:
         command = ["sh", "-c", script, "sh", *before, *by.arguments(load, name)]
-        ran = split(stack.execute(role, command, load.duration_s + load.timeout_s))
+        ran = split(stack.execute(role, command, load.duration_s + load.patience_s))
         began_s = by.began_s(ran.text) or ran.began_s
         ran = replace(ran, began_s=host.to_ours(began_s), ended_s=host.to_ours(ran.ended_s))
     except TandemError:

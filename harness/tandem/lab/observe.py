@@ -258,7 +258,7 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
     asked = apps[next(iter(apps))].target[0]  # all are asked on the same network
     ends = [
         (first.services[role].host, other_end(asked, _routes(first.stack, role, first.services[role].id)))
-        for role in first.generators
+        for role in (["proxy"] if first.secret else first.generators)
     ]
     return WireTap(ends, apps, bursts_of(scene.seconds, most))
 
@@ -453,7 +453,7 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) 
         keys=case.answers.keys(),
         chosen=RANDOM in case.scenario.statements,
         status=case.scenario.status,
-        timeout_s=float(case.scenario.timeout_s),
+        timeout_s=float(case.scenario.patience_s),
         cpusets={role: service.cpuset for role, service in app.services.items()},
         arrivals=spec.arrivals.process if spec.arrivals and spec.load == "open" else None,
         classes=[

@@ -23,6 +23,7 @@ from tandem.load.generator import OHA
 from tandem.load.generators import GENERATORS
 from tandem.load.shares import roles
 from tandem.probes.data_changes import tables_in
+from tandem.probes.haproxy import FRONTS
 from tandem.probes.postgres import read_queries, read_texts
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.request import Build, Request, StandIn, Variant
@@ -137,6 +138,10 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
         if not request.conditions.lab:
             fitted(placement, HERE.topology())
         scenario = scenario_of(catalog, request, variant)
+        front = FRONTS.get(catalog.topologies[conditions.topology].variables["LOAD_ADDRESS"])
+        if front and front.scheme == "https" and (scenario.idle_connections or request.conditions.lab):
+            what = f"the silent connections of {scenario.name}" if scenario.idle_connections else "a lab"
+            raise UsageError(f"topology {conditions.topology}: {what} cannot have TLS: use full")
         if scenario.connections < conditions.generators:
             raise UsageError(
                 f"{scenario.name} has {scenario.connections} connections, which cannot be dealt out to"

@@ -449,15 +449,15 @@ class Stack:
             log.write_text(tail(said, KEPT_LINES) + "\n")
         return status
 
-    def pause(self) -> None:
-        """Freezes the application: it keeps its memory and connections and gets no CPU. Raises TandemError."""
-        with _told("the application cannot be frozen"):
-            self.container("app").pause()
+    def pause(self, service: str = "app") -> None:
+        """Freezes a service: it keeps its memory and connections and gets no CPU. Raises TandemError."""
+        with _told(f"{service} cannot be frozen"):
+            self.container(service).pause()
 
-    def unpause(self) -> None:
-        """Thaws the application, if it is frozen. Raises TandemError."""
-        with _told("the application cannot be thawed"):
-            container = self.container("app")
+    def unpause(self, service: str = "app") -> None:
+        """Thaws a service, if it is frozen. Raises TandemError."""
+        with _told(f"{service} cannot be thawed"):
+            container = self.container(service)
             if container.state.paused:
                 container.unpause()
 

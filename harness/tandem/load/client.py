@@ -130,9 +130,8 @@ class Client:
         return self._http.request(self.scenario.method, path, content=self.drawn_body()).status_code
 
     def load(self, target: str, threads: int, duration_s: int, rate_rps: int | None) -> generator.Load:
-        """The load of a window. target: host:port as the generator knows it."""
-        scenario = self.scenario
-        base = f"http://{target}"
+        """The load of a window. target: where the generator asks, such as http://proxy:8080."""
+        scenario, base = self.scenario, target
         return generator.Load(
             url=base + scenario.path,
             duration_s=duration_s,
@@ -144,6 +143,8 @@ class Client:
             method=scenario.method,
             bodies=self.bodies,
             timeout_s=scenario.timeout_s,
+            retries=scenario.retries,
+            requests_per_connection=scenario.requests_per_connection,
             weight=scenario.weight,
         )
 

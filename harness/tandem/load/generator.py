@@ -41,6 +41,10 @@ class Load:
     bodies: SentBodies | None = None
     """The generator draws one for each request."""
     timeout_s: int = TIMEOUT_S
+    retries: int = 0
+    """So often what has no answer within that time is sent again."""
+    requests_per_connection: int = 0
+    """Of so many one closes its connection; 0: none does."""
     weight: int = 1
     """Of these requests, by the sum of all."""
     beside: tuple["Load", ...] = ()
@@ -52,6 +56,12 @@ class Load:
     """The rate of all generators together; None: `rate_rps`."""
     options: dict[str, Any] = field(default_factory=dict)
     """Options of one generator beside the load (WindowSpec.generator_options)."""
+    http2: bool = False
+
+    @property
+    def patience_s(self) -> int:
+        """How long a request may take in all."""
+        return self.timeout_s * (1 + self.retries)
 
     @property
     def parts(self) -> tuple["Load", ...]:
@@ -102,6 +112,8 @@ class Report(BaseModel):
     errorDistribution: dict[str, int] = {}
     errors_of: dict[int, int] = {}
     """Class of a mix -> its errors."""
+    retried: int | None = None
+    """How often a request was sent again, where the generator may."""
     told: ToolResult | None = None
     """The figures of a generator that leaves none at all: then the window's are these, and its checks are those of a
     second opinion (tandem.judge.windows)."""
@@ -167,8 +179,10 @@ class Summarising(Generator):
 
     def check(self, load: Load) -> None:
         """Raises TandemError for a load that it cannot make."""
-        if load.rate_rps is not None or load.method != "GET" or load.headers:
-            raise TandemError(f"{self.name} is used only for closed loops of GET requests without headers")
+        if load.rate_rps is not None or load.method != "GET" or load.headers or load.url.startswith("https"):
+            raise TandemError(
+                f"{self.name} is used only for closed loops of plain GET requests without headers"
+            )
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
         return no_rows(), Report(statusCodeDistribution={}, told=self._parse(said(folder, name)))
@@ -195,6 +209,8 @@ class Oha(Generator):
         out += ["--output-format", "json", "-o", f"{file}.json", "--db-url", f"{file}.sqlite"]
         if load.rate_rps is not None:
             out += ["-q", str(load.rate_rps), "--latency-correction"]
+        out += ["--insecure"] if load.url.startswith("https") else []
+        out += ["--http2"] if load.http2 else []
         if load.method != "GET":
             out += ["-m", load.method]
         if load.bodies is not None:

@@ -119,10 +119,15 @@ def merged(parts: Iterable[Dealt]) -> Rows:
 def summed(reports: Iterable[Report]) -> Report:
     """The counts of all."""
     answers, errors, errors_of = Counter[str](), Counter[str](), Counter[int]()
+    retried: int | None = None
     for report in reports:
         answers.update(report.statusCodeDistribution)
         errors.update(report.errorDistribution)
         errors_of.update(report.errors_of)
+        retried = retried if report.retried is None else (retried or 0) + report.retried
     return Report(
-        statusCodeDistribution=dict(answers), errorDistribution=dict(errors), errors_of=dict(errors_of)
+        statusCodeDistribution=dict(answers),
+        errorDistribution=dict(errors),
+        errors_of=dict(errors_of),
+        retried=retried,
     )

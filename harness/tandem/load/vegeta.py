@@ -114,6 +114,10 @@ class Vegeta(Generator):
     def arguments(self, load: Load, name: str) -> list[str]:
         files = [f"-{one}={FOLDER}/{name}.{one}" for one in ("requests", "schedule", "rows")]
         out = ["vegeta", *files, f"-timeout={load.timeout_s}s", f"-connections={load.connections}"]
+        out += [f"-retries={load.retries}"] if load.retries else []
+        if load.requests_per_connection:
+            out.append(f"-requests-per-connection={load.requests_per_connection}")
+        out += ["-http2"] if load.http2 else []
         return out if load.rate_rps is not None else [*out, "-closed", f"-duration={load.duration_s}s"]
 
     def began_s(self, text: str) -> float | None:
@@ -136,10 +140,12 @@ class Vegeta(Generator):
         answered = every["status"] != 0
         rows, errors = every[answered], Counter(classes[~answered].tolist())
         status, counts = np.unique(rows["status"], return_counts=True)
+        told = _told(said(folder, name))
         report = Report(
             statusCodeDistribution=dict(zip(map(str, status.tolist()), counts.tolist(), strict=True)),
-            errorDistribution=_told(said(folder, name))["errors"],
+            errorDistribution=told["errors"],
             errors_of=dict(errors),
+            retried=told.get("retried"),
         )
         sent, end, due = (rows[column] / 1e9 for column in ("sent", "end", "due"))
         own = classes[answered] if of_request.any() else None

@@ -15,6 +15,24 @@ SLOTS = 24
 """Servers of compose/proxy/haproxy.cfg that can be pointed anywhere, each with a port of its own: so many applications
 can be up at once."""
 SLOTS_FROM_PORT = 8100
+
+
+@dataclass(frozen=True)
+class Front:
+    """A way into HAProxy. slots_from_port: before those of several applications."""
+
+    slots_from_port: int
+    scheme: str = "http"
+    http2: bool = False
+
+
+FRONTS = {
+    "proxy:8080": Front(SLOTS_FROM_PORT),
+    "proxy:8443": Front(8200, "https"),
+    "proxy:8444": Front(8300, "https", http2=True),
+}
+PLAIN = "proxy:8080"
+"""By which the harness itself asks: it reaches the same application."""
 UNLIMITED = 4000
 """As in compose/stack.yaml: more than any scenario asks at once."""
 
@@ -46,9 +64,9 @@ def slot_number(name: str) -> int:
     return int(name.rpartition("-")[2])
 
 
-def slot_port(name: str) -> int:
-    """The port on which HAProxy asks it."""
-    return SLOTS_FROM_PORT + slot_number(name)
+def slot_port(name: str, front: str = PLAIN) -> int:
+    """The port on which HAProxy asks it. front: of FRONTS."""
+    return FRONTS[front].slots_from_port + slot_number(name)
 
 
 def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:

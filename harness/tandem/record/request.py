@@ -52,6 +52,21 @@ class Variant(Part):
         return self.base or self.label
 
     @property
+    def clients(self) -> str | None:
+        """How its clients are not those of the scenario, in words; None: they are."""
+        changes = self.scenario_changes
+        if not changes.keys() & {"timeout_s", "retries", "requests_per_connection"}:
+            return None
+        told = [f"{changes['connections']:,} connections"] if "connections" in changes else []
+        told += [f"given up after {changes['timeout_s']} s"] if "timeout_s" in changes else []
+        told += [f"sent up to {1 + changes['retries']} times"] if changes.get("retries") else []
+        if each := changes.get("requests_per_connection"):
+            told.append(
+                f"one in {each} closes its connection" if each > 1 else "each on a connection of its own"
+            )
+        return f"requests: {', '.join(told)}" if told else None
+
+    @property
     def position(self) -> Position:
         """Where its estimates stand."""
         return Position(self.asked, self.coordinates)

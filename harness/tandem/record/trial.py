@@ -78,6 +78,8 @@ class WindowSpec(Part):
     """Begins once the host is quiet; False: at once."""
     after_s: Figure = 0.0
     """A rest before it."""
+    freeze_s: Figure = 0.0
+    """The database stands still for so long, a quarter of the window after its beginning."""
     arrivals: Arrivals | None = None
     """Null: the generator paces an open loop by itself."""
     slices: Slicing | None = None
@@ -187,6 +189,8 @@ class WindowRecord(Part):
     """Why there is none."""
     began_s: dict[str, float] = Field(default_factory=dict)
     """Label -> when its load began, seconds since 1970."""
+    frozen_s: list[float] = Field(default_factory=list)
+    """When the database was frozen and thawed, seconds since 1970; empty: it was not."""
     duration_s: Figure = 0.0
     """With all that is around the load."""
     told: dict[str, Any] | None = None

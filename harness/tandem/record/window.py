@@ -292,6 +292,8 @@ class AnswerFigures(Part):
     """Rows with the right status and a right length, whole window."""
     failed: dict[str, int]
     """The others, by reason."""
+    retried: int | None = None
+    """How often a request without an answer was sent again; null where clients do not try again."""
     goodput_rps: Figure
     little: Figure | None = None
     """Closed loop: throughput x mean service time / connections; 1 when every connection was kept busy."""
@@ -466,6 +468,11 @@ class Window(
     evidence: list[str]
     findings: list[Finding]
     verdict: Verdict
+
+    @property
+    def unanswered(self) -> int:
+        """Requests that were sent and had no right answer; each may have done its work nevertheless."""
+        return sum(self.failed.values()) + (self.retried or 0)
 
     @property
     def class_names(self) -> list[str]:

@@ -306,6 +306,22 @@ def test_a_value_beyond_the_contract_is_its_owners(real: Catalog) -> None:
         real.effective_settings(real.implementation("cpp-sync"), 2, chosen)
 
 
+def test_a_setting_of_one_implementation_is_no_others(real: Catalog) -> None:
+    own, other = real.implementation("python-async"), real.implementation("python-sync")
+    for default in ({}, {"LOOP": "uvloop"}):
+        assert "LOOP" not in real.effective_settings(own, 2, default), (
+            "sessions from before are draws of the same"
+        )
+    assert real.effective_settings(own, 2, {"LOOP": "asyncio"})["LOOP"] == "asyncio"
+    assert "LOOP" not in real.effective_settings(other, 2, {})
+    for implementation, value, told in (
+        (other, "asyncio", "no setting 'LOOP'"),
+        (own, "trio", "LOOP must be one of uvloop, asyncio, not 'trio'"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            real.effective_settings(implementation, 2, {"LOOP": value})
+
+
 @pytest.mark.parametrize("value", ["abc", "", "-1", "0", "1.5", " 2", "²"])
 @pytest.mark.parametrize("name", ["WORKERS", "THREADS", "DB_POOL_MAX"])
 def test_a_number_must_be_one(real: Catalog, name: str, value: str) -> None:
@@ -325,6 +341,11 @@ def test_a_number_must_be_one(real: Catalog, name: str, value: str) -> None:
             '[unsupported.settings]\nTHREAD = "none"',
             "unsupported -> settings -> THREAD: there is no setting 'THREAD'",
         ),
+        (
+            '[settings.THREADS]\ndefault = "1"\nmeaning = "mine"',
+            "settings -> THREADS: all implementations have it already",
+        ),
+        ('[settings.LOOP]\ndefault = "1"', "settings -> LOOP -> meaning: Field required"),
     ],
 )
 def test_an_implementation_that_names_an_unknown_setting(

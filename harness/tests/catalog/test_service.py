@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
-from tandem.catalog.scenario import MIXED
 from tandem.catalog.service import VALUES_BYTES, read_service
 from tandem.errors import UsageError
 from tandem.lab.prepare import changed
@@ -52,7 +51,7 @@ def test_a_file_becomes_a_mix(tmp_path: Path, real: Catalog) -> None:
         ("get-cart-id-full-1", 9, "GET", 200),
         ("post-order", 1, "POST", 201),
     ]
-    assert (cart.keys, cart.answer.ignore, own.unsliced) == (["7", "8", "7"], ["items.*.id"], MIXED)
+    assert (cart.keys, cart.answer.ignore, own.scheduled) == (["7", "8", "7"], ["items.*.id"], True)
     assert order.body is not None
     assert order.body.bytes() == b"{}"
 
@@ -66,7 +65,7 @@ def test_its_files_lie_beside_it(tmp_path: Path) -> None:
 def test_one_request_is_no_mix(tmp_path: Path, real: Catalog) -> None:
     found = read_service(written(tmp_path, 'ready = "/up"\n[[request]]\npath = "/"\n'))
     own = changed(real.scenario(OWN_SERVICE), found.scenario_changes([{"text": "hello"}]))
-    assert (own.beside, own.unsliced, own.ready, own.keys) == ([], None, "/up", [])
+    assert (own.beside, own.scheduled, own.ready, own.keys) == ([], False, "/up", [])
 
 
 @pytest.mark.parametrize(

@@ -56,15 +56,15 @@ def test_a_budget() -> None:
             parse_budget_s(text)
 
 
-FIXED = {"topology", "placement", "setting", "db_rtt", "generators", "arrivals", "services"}
+FIXED = {"topology", "placement", "setting", "db_rtt", "generators", "arrivals", "clients", "services"}
 WITHOUT = {
     **{name: set[str]() for name in ("bench", "capacity", "compare", "soak")},
-    "start": {"plan", "arrivals"},
+    "start": {"plan", "arrivals", "clients"},
     "sweep": {"arrivals"},
-    "explain": {"arrivals"},
-    "crossover": {"db_rtt", "arrivals"},
-    "ceiling": {"topology", "setting", "db_rtt", "arrivals"},
-    "crosscheck": {"topology", "setting", "plan", "seed", "arrivals"},
+    "explain": {"arrivals", "clients"},
+    "crossover": {"db_rtt", "arrivals", "clients"},
+    "ceiling": {"topology", "setting", "db_rtt", "arrivals", "clients"},
+    "crosscheck": {"topology", "setting", "plan", "seed", "arrivals", "clients"},
     "nightly": FIXED,
     "reproduce": {"scenario", *FIXED},
     "session": {"scenario", "plan", *FIXED},
@@ -182,6 +182,26 @@ def test_services_of_another_release_are_a_condition_of_a_request(real: Catalog)
     assert "services of forky" in conditions_line(next_one)
     with pytest.raises(UsageError, match=r"no release of --services 'sid'.*trixie"):
         asked(real, services="sid")
+
+
+def test_clients_are_changes_of_the_scenario_that_its_line_tells(real: Catalog) -> None:
+    found = asked(real, clients="timeout=1s,retries=1,requests-per-connection=10,connections=400")
+    [variant] = found.variants
+    assert variant.scenario_changes == {
+        **{"timeout_s": 1, "retries": 1},
+        **{"requests_per_connection": 10, "connections": 400},
+    }
+    told = (
+        "requests: 400 connections, given up after 1 s, sent up to 2 times, one in 10 closes its connection"
+    )
+    assert told in conditions_line(found)
+    assert "each on a connection of its own" in conditions_line(
+        asked(real, clients="requests-per-connection=1")
+    )
+    assert "requests:" not in conditions_line(asked(real, clients="connections=400"))
+    for text in ("", "patience=1s", "timeout=1", "retries=1s", "retries=1,retries=2", "timeout=1s;retries=1"):
+        with pytest.raises(UsageError, match=r"--clients takes connections=N, timeout=Ns"):
+            asked(real, clients=text)
 
 
 def test_how_requests_arrive_is_a_condition_of_a_request(real: Catalog) -> None:

@@ -37,7 +37,8 @@ def test_a_capacity_is_found(results: Path) -> None:
         low, high = capacity["interval"]
         assert low < capacity["mean"] < high
         assert (found["fit"]["starts"], capacity["n"]) == (2, 1)
-        assert [load["share"] for load in found["behaviour"]] == [0.5, 0.75, 0.9, 1.1, 1.5]
+        assert [load["share"] for load in found["behaviour"]] == [0.5, 0.75, 0.9, 1.1, 1.5, 3.0]
+        assert found["frozen"]["frozen_s"] == pytest.approx(2, abs=0.5)
         half, over = found["behaviour"][0], found["behaviour"][-1]
         assert half["goodput_rps"] == pytest.approx(half["offered_rps"], rel=0.1)
         assert over["recovery"]["per_second_ms"]

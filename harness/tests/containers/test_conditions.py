@@ -67,7 +67,10 @@ def variant(
     )
 
 
-NEAR = {topology: variant(FAST, "recipe", topology) for topology in ("direct", "pooled", "proxied")}
+NEAR = {
+    topology: variant(FAST, "recipe", topology)
+    for topology in ("direct", "pooled", "proxied", "tls", "http2")
+}
 FAR = variant(FAST, "recipe", "direct", rtt_ms=5)
 LYING = {
     fault: variant(BROKEN, scenario, real_topology(scenario, fault), RTT_MS.get(fault), fault)
@@ -204,8 +207,10 @@ def test_every_topology(topology: str, one: OneStack) -> None:
     assert found.verdict in ("ok", "void"), texts(found)
     assert {one.code for one in one.after[NEAR[topology].label].findings} <= {UNDECIDED}
     assert found.goodput_rps > 0
-    assert (found.proxy is not None) == (topology == "proxied")
-    assert (found.pooler is not None) == (topology == "pooled")
+    assert (found.proxy is not None) == (topology in ("proxied", "tls", "http2"))
+    assert (found.pooler is not None) == (topology in ("pooled", "tls", "http2"))
+    assert found.tap is not None
+    assert found.tap.compared > 0, "with TLS they are read behind HAProxy"
 
 
 def test_a_database_that_is_far_away_without_a_pooler(one: OneStack) -> None:

@@ -145,6 +145,25 @@ def test_a_container_that_dies(benched: Benched) -> None:
     assert "limit" not in rate
 
 
+def test_clients_that_close_their_connections_and_give_up(tmp_path: Path) -> None:
+    """One in ten of them opens a connection to the application, and nobody holds that against it."""
+    command = ("python3", "-m", "tandem", "bench", HONEST, "--topology", "direct", "--plan", ONE_TRIAL)
+    clients = "timeout=1s,retries=1,requests-per-connection=10"
+    done = run(*command, "--clients", clients, "--json", TANDEM_RESULTS=str(tmp_path))
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdict"] in ("ok", "void"), found["reasons"]
+    [file] = tmp_path.glob("*/result.json")
+    for trial in trials(file.parent):
+        for name in ("closed", "open"):
+            made = window(trial, name)
+            assert made["retried"] is not None
+            assert made["connections_opened"] > made["good"] / 20
+    assert (
+        "one in 10 closes its connection" in run("python3", "-m", "tandem", "report", str(file.parent)).stdout
+    )
+
+
 @pytest.mark.weekly
 def test_a_bench_on_services_of_the_next_release(tmp_path: Path) -> None:
     """They are built beside today's, and their work is counted as theirs."""

@@ -16,7 +16,7 @@ from harness_engine import (
 from harness_samples import finding, good_window, host, tap, there
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.arriving import mixed, needed, sent
+from tandem.engine.arriving import needed, scheduled, sent
 from tandem.engine.blocks import Blocks, complete_blocks, counting, in_blocks, rounds_of_blocks
 from tandem.engine.findings import compared, host_seen, made_again, not_counted, warnings, why
 from tandem.engine.run import drive
@@ -171,7 +171,7 @@ def windows(of: Study[Any], block: int = 1) -> list[WindowSpec]:
 
 def test_evenly_spaced_windows_stay_with_oha(real: Catalog) -> None:
     of = study(real)
-    assert (needed(of), mixed(of)) == ({"oha"}, set())
+    assert (needed(of), scheduled(of)) == ({"oha"}, set())
     assert windows(of) == of.outline()[0][0].windows
 
 
@@ -187,7 +187,16 @@ def test_both_windows_of_a_mix_are_vegetas(real: Catalog) -> None:
     of = study(real, scenario="mixed")
     assert [one.generator for one in windows(of)] == ["vegeta", "vegeta"]
     assert [one.arrivals.process for one in windows(of) if one.arrivals] == ["paced", "paced"]
-    assert mixed(of) == {one.label for one in of.variants}
+    assert scheduled(of) == {one.label for one in of.variants}
+
+
+def test_both_windows_of_clients_that_try_again_are_vegetas(real: Catalog) -> None:
+    asked = request(study="bench")
+    for changes in ({"retries": 1, "timeout_s": 1}, {"requests_per_connection": 10}):
+        variants = [one.model_copy(update={"scenario_changes": changes}) for one in asked.variants]
+        of: Study[Any] = STUDIES["bench"](real, asked.model_copy(update={"variants": variants}))
+        assert [one.generator for one in windows(of)] == ["vegeta", "vegeta"]
+        assert needed(of) == {"oha", "vegeta"}
 
 
 def test_all_variants_of_a_block_are_asked_at_the_same_instants(real: Catalog) -> None:

@@ -38,6 +38,7 @@ from tandem.facts.statement import (
     kept_apart,
     key_now,
     key_of,
+    keys_now,
     known,
     newest,
     of_before,
@@ -340,14 +341,16 @@ def test_what_nobody_else_measured_is_left_out() -> None:
 # ---- the file of the main statements ----
 
 
-def test_the_main_statements_name_what_there_is() -> None:
-    statements, catalog = read_statements(ROOT), Catalog(ROOT)
+@pytest.mark.parametrize("file", [None, ROOT / "loadgen/statements-stacks.toml"])
+def test_statements_name_what_there_is(file: Path | None) -> None:
+    statements, catalog = read_statements(ROOT, file), Catalog(ROOT)
     assert statements.scenario in catalog.scenarios
     assert statements.placement in catalog.placements
     assert statements.topology in catalog.topologies
     assert set(statements.implementations) <= set(catalog.implementations)
     names = [one.name for one in statements.statement]
     assert len(names) == len(set(names))
+    assert len(keys_now(statements, catalog, {one.metric for one in statements.statement})) == len(names)
 
 
 @pytest.mark.parametrize("text", ["nonsense", "plan = 'session'\n", "plan = 1\nthirteen = 2\n"])

@@ -304,6 +304,7 @@ def answers_after(least: float | None, half: float) -> dict[str, Any]:
 DELAYED = replace(EXPECTED, least_ms=20)
 SILENT = replace(EXPECTED, idle_connections=2000)
 OWN = replace(EXPECTED, contract=False)
+CLOSING = replace(EXPECTED, requests_per_connection=10)
 COMMITS = replace(EXPECTED, statements=[*STATEMENTS, "commit"])
 COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
 UNSEEN, COUNTED_ONCE = (
@@ -341,6 +342,13 @@ UNSEEN, COUNTED_ONCE = (
         # A reader's own service asks what it likes, and may close its connections.
         (OWN, {"statements": {}, "foreign_settings": ["app: x=1"]}, []),
         (OWN, {"proxy": proxy(connections_opened=ANSWERED)}, [("not-kept-alive", "warning")]),
+        # Clients that close each tenth connection open as many; HAProxy keeps its own nevertheless.
+        (CLOSING, {"proxy": None, "connections_opened": ANSWERED // 10}, []),
+        (CLOSING, {"proxy": None, "connections_opened": ANSWERED // 5}, [("not-kept-alive", "invalid")]),
+        (CLOSING, {"proxy": proxy(connections_opened=ANSWERED // 10)}, [("not-kept-alive", "invalid")]),
+        # What was given up and sent again may have been answered, and have asked the database, all the same.
+        (EXPECTED, {"retried": 300, "proxy": proxy(responses_2xx=ANSWERED + 300)}, []),
+        (EXPECTED, {"proxy": proxy(responses_2xx=ANSWERED + 300)}, [("proxy-mismatch", "invalid")]),
         # A reset that was asked for is no extra statement.
         (replace(EXPECTED, resets=True), {"statements": calls(reset=ANSWERED)}, []),
     ],

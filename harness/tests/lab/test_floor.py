@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -50,8 +51,8 @@ class Noted:
         self.fails: dict[str, BaseException] = {}
         self.stack = SimpleNamespace(
             sites=ALONE,
-            pause=lambda: self._note("pause"),
-            unpause=lambda: self._note("unpause"),
+            pause=lambda service="": self._note(f"pause {service}".strip()),
+            unpause=lambda service="": self._note(f"unpause {service}".strip()),
             stop=lambda *_, **__: self._note("remove"),
             execute=lambda *_: self._note("execute"),
         )
@@ -120,6 +121,52 @@ def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: 
 def alone(floor: ContainerFloor) -> ContainerFloor:
     """The first application by itself."""
     return ContainerFloor({"a": floor.apps["a"]}, floor.view)
+
+
+@pytest.mark.parametrize(("seconds", "froze"), [(0, True), (400, False)])
+def test_a_database_is_frozen_during_the_load_and_thawed_at_its_end(
+    alone: ContainerFloor, done: list[str], seconds: int, froze: bool
+) -> None:
+    """The load here ends at once: a quarter of nothing has passed by then, and of 400 s not."""
+    spec = window_spec("frozen", "a", seconds=seconds, load="open", rates_rps={"a": 10}, freeze_s=30.0)
+    app: Any = alone.apps["a"]
+    run, pausing = app.run, threading.Event()
+
+    def pause(service: str) -> None:
+        done.append(f"pause {service}")
+        pausing.set()
+
+    app.stack.pause = pause
+
+    def after_that(name: str, load: Load, by: object) -> Ran:
+        if froze:
+            assert pausing.wait(5)
+        return cast(Ran, run(name, load, by))
+
+    app.run = after_that
+    began_s = time.monotonic()
+    record = alone.measure(spec)
+    assert time.monotonic() - began_s < 10, "the end of the load thaws it"
+    assert len(record.frozen_s) == (2 if froze else 0)
+    assert [call for call in done if call.endswith("pause db") or call == "pause db"] == (
+        ["pause db", "a unpause db"] if froze else []
+    )
+    assert alone.measure(window_spec("open-1", "a", rates_rps={"a": 10})).frozen_s == []
+
+
+def test_a_database_that_cannot_be_frozen_ends_the_window(alone: ContainerFloor, done: list[str]) -> None:
+    fails(alone, "a", "pause db", TandemError("db cannot be frozen"))
+    app: Any = alone.apps["a"]
+    run = app.run
+
+    def slow(*of: object) -> Ran:
+        time.sleep(0.2)
+        return cast(Ran, run(*of))
+
+    app.run = slow
+    with pytest.raises(TandemError, match="db cannot be frozen"):
+        alone.measure(window_spec("frozen", "a", seconds=0, freeze_s=1.0))
+    assert "a unpause db" in done, "who knows"
 
 
 def fails(floor: ContainerFloor, label: str, call: str, error: BaseException) -> None:

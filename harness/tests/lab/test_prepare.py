@@ -82,6 +82,11 @@ def test_what_fits_together_is_let_through(real: Catalog) -> None:
         (variant(), {"scenario": "index", "conditions": full(db_rtt_ms=15)}, "index never asks the database"),
         (variant(scenario="index", db_rtt_ms=15), {}, "index never asks the database"),
         (variant("rust-hyper"), {}, "rust-hyper does not support recipes: "),
+        (
+            variant(scenario="idle", topology="tls"),
+            {},
+            "topology tls: the silent connections of idle cannot have TLS",
+        ),
     ],
 )
 def test_what_does_not_is_told(real: Catalog, of: Variant, changes: dict[str, Any], told: str) -> None:

@@ -291,6 +291,18 @@ def test_each_of_several_applications_is_asked_at_its_own_place(
     assert Stack.__dict__["_published"].func(stack) == (None if lab is TOGETHER else ("192.0.2.2:8202", 8080))
 
 
+@pytest.mark.parametrize(("load_address", "slot_port"), [("proxy:8443", 8202), ("proxy:8444", 8302)])
+def test_with_tls_the_answers_are_read_behind_haproxy(load_address: str, slot_port: int) -> None:
+    """The harness itself asks in plain text, on the way that all take."""
+    for slot, told, plain in ((None, load_address, 8080), ("slot-2", f"proxy:{slot_port}", 8102)):
+        app = application(THREE, slot, load_address)
+        app.prepared.stack.sites = sites_of(TOGETHER, 1, 1)
+        assert (app._target(), app._reach(load_address)) == (told, f"127.84.0.1:{plain}")
+        assert (app.secret, app.asked_at) == (True, "10.0.0.5:8080")
+        assert (app.front and app.front.http2) == (load_address == "proxy:8444")
+    assert not application(THREE).secret
+
+
 @dataclass
 class Group:
     cpu_s: float

@@ -513,6 +513,8 @@ URLS = ["http://a/1", "http://a/2"]
         ({"method": "POST", "bodies": ONE}, ["-m", "POST", "-D", f"/tmp/body-{ONE.name}"], [URL]),
         ({"method": "POST", "bodies": TWO}, ["-m", "POST", "-Z", f"/tmp/body-{TWO.name}"], [URL]),
         ({"urls": URLS}, [], ["--urls-from-file", "/tmp/w.urls"]),
+        ({"url": "https://a/"}, ["--insecure"], ["https://a/"]),
+        ({"url": "https://a/", "http2": True}, ["--insecure", "--http2"], ["https://a/"]),
     ],
 )
 def test_the_command_line(changes: dict[str, Any], told: list[str], target: list[str]) -> None:

@@ -28,6 +28,12 @@ def test_the_command_line() -> None:
     closed = VEGETA.arguments(replace(LOAD, rate_rps=None), "open")
     assert opened == [*ALWAYS, "-timeout=10s", "-connections=200"]
     assert closed == [*opened, "-closed", "-duration=5s"]
+    impatient = replace(LOAD, timeout_s=1, retries=2, requests_per_connection=10)
+    assert VEGETA.arguments(impatient, "open")[4:] == [
+        *("-timeout=1s", "-connections=200", "-retries=2", "-requests-per-connection=10")
+    ]
+    assert impatient.patience_s == 3
+    assert VEGETA.arguments(replace(LOAD, http2=True), "open")[-1] == "-http2"
 
 
 def test_each_distinct_request_is_a_line() -> None:

@@ -225,8 +225,10 @@ def test_requests_that_drill_cannot_make(requests: int, concurrency: int) -> Non
 
 
 @pytest.mark.parametrize("name", ["wrk", "drill"])
-@pytest.mark.parametrize("change", [{"rate_rps": 10}, {"method": "POST"}, {"headers": {"Cookie": "a"}}])
+@pytest.mark.parametrize(
+    "change", [{"rate_rps": 10}, {"method": "POST"}, {"headers": {"Cookie": "a"}}, {"url": "https://a/"}]
+)
 def test_a_load_that_a_tool_cannot_make_is_refused(name: str, change: dict[str, Any]) -> None:
     load = replace(LOAD, options={"requests": 1_000}, **change)
-    with pytest.raises(TandemError, match="closed loops of GET"):
+    with pytest.raises(TandemError, match="closed loops of plain GET"):
         GENERATORS[name].arguments(load, "closed")

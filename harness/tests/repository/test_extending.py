@@ -129,7 +129,7 @@ def seen(part):  # what another probe would have seen
 by = SimpleNamespace(read=lambda folder, name: (measured().rows, measured().report))
 case = SimpleNamespace(
     answers=SimpleNamespace(lengths=lambda: {1000}, keys=dict, ignored=()),
-    scenario=SimpleNamespace(status=200, timeout_s=10, idle_connections=0, statements=[], in_turn=0, beside=[]),
+    scenario=SimpleNamespace(status=200, timeout_s=10, patience_s=10, idle_connections=0, statements=[], in_turn=0, beside=[]),
     expected=Expectation([], proxied=False), concurrency=Concurrency(),
 )
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from harness_places import ROOT
 
+from tandem.catalog.catalog import Catalog
 from tandem.lab.readiness import SEEDING_LIMITS
 from tandem.lab.sites import INSIDE
 
@@ -207,6 +208,15 @@ def test_a_database_that_makes_its_data_has_as_long_for_docker_as_for_the_harnes
     services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
     retries = {name: service.get("healthcheck", {}).get("retries") for name, service in services.items()}
     assert retries["db"] == SEEDING_LIMITS * retries["proxy"]
+
+
+def test_every_setting_reaches_the_application() -> None:
+    """A setting that Compose does not hand on would change nothing, in silence."""
+    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
+    catalog = Catalog(ROOT)
+    own = {name for one in catalog.implementations.values() for name in one.settings}
+    assert own
+    assert {*catalog.settings, *own} <= services["app"]["environment"].keys()
 
 
 def test_a_lab_opens_every_network_that_is_closed_on_one_machine() -> None:

@@ -1,8 +1,9 @@
 """Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
 
 import resource
-from typing import Any
+from typing import Any, Literal
 
+from pydantic_settings import BaseSettings
 from uvicorn_worker import UvicornWorker
 
 from shared.config import settings
@@ -12,11 +13,19 @@ hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 
+class Own(BaseSettings):
+    """What no other program has (`bench.toml`)."""
+
+    model_config = settings.model_config
+
+    loop: Literal["uvloop", "asyncio"] = "uvloop"
+
+
 class Worker(UvicornWorker):
     """gunicorn manages the processes, uvicorn serves in them. https://github.com/Kludex/uvicorn-worker#uvicorn-worker"""
 
     CONFIG_KWARGS: dict[str, Any] = {  # noqa: RUF012
-        "loop": "uvloop",
+        "loop": Own().loop,
         "http": "httptools",
         "ws": "none",
         "lifespan": "on",

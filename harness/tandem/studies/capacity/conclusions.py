@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tandem.analysis.ceilings import Made, Rates, nearness
 from tandem.analysis.threshold import Threshold
+from tandem.judge.judge import refused_share
 from tandem.record.conclusion import Estimate
 from tandem.record.part import Number, Part
 from tandem.record.result import Baselines, Conclusions
@@ -41,13 +42,32 @@ class Behaviour(Part):
     goodput_rps: Number
     response_time_ms: Times | None
     failed_share: Number
+    refused_share: Number = 0
+    """Of those that failed, by 503."""
+    retried_share: Number | None = None
+    """Requests that were sent again, by those of the schedule; null where clients do not try again."""
     unsent_share: Number
+    memory_bytes: Number | None = None
+    """The application's, at most."""
     bottleneck: str
     verdict: Verdict
     """Void where the host disturbed it; what an overload does to its own window is the measurement."""
     recovery: Recovery | None = None
     near_ceiling: str | None = None
     """The ceiling that cuts the goodput off, in words."""
+
+
+class FrozenDatabase(Part):
+    """Half the capacity, while the database stood still for a moment."""
+
+    frozen_s: Number
+    offered_rps: int
+    scheduled: int
+    good: int
+    slowest_ms: Number | None
+    """Of the right answers."""
+    recovery_s: Number | None
+    """From its thawing to the first of three seconds in a row within the objective. Null: not within the window."""
 
 
 class CapacityFound(Conclusions):
@@ -70,6 +90,7 @@ class CapacityFound(Conclusions):
     """Over all starts. Null: there is none, as where the host disturbed the search."""
     behaviour: list[Behaviour] = Field(default_factory=list)
     """By share."""
+    frozen: FrozenDatabase | None = None
     ceiling_shares: dict[str, Number] = Field(default_factory=dict)
     """Stand-in -> the highest goodput of each start by that of the stand-in in the same block, mean over the blocks."""
     near_ceiling: str | None = None
@@ -140,7 +161,10 @@ def behaviour(record: WindowRecord, share: float) -> Behaviour:
         goodput_rps=window.goodput_rps,
         response_time_ms=window.response_time_ms,
         failed_share=judged.failed_share(window),
+        refused_share=refused_share(window),
+        retried_share=None if window.retried is None else window.retried / window.scheduled,
         unsent_share=(window.unsent or 0) / window.scheduled,
+        memory_bytes=window.app_memory_peak_bytes,
         bottleneck=window.bottleneck,
         verdict=Verdict.VOID if judged.voids(window) else Verdict.OK,
     )
@@ -172,6 +196,28 @@ def recovery(overload: WindowRecord, after: WindowRecord, slo: Slo) -> Recovery:
     values: list[float | None] = getattr(table, f"{slo.percentile}_ms") if table else []
     at = recovered_at(values, slo.limit_ms)
     return Recovery(gap_s=gap_s, per_second_ms=values, recovery_s=None if at is None else gap_s + at)
+
+
+def frozen(record: WindowRecord, slo: Slo) -> FrozenDatabase:
+    """What a window showed during which the database stood still. Raises Ended for wrong answers."""
+    window = record.only
+    judged.refuse_wrong(window)
+    from_s, to_s = record.frozen_s
+    (began_s,) = record.began_s.values()
+    assert window.scheduled is not None
+    assert window.offered_rps is not None
+    thawed_s = to_s - began_s
+    table = window.responses_per_second
+    values: list[float | None] = getattr(table, f"{slo.percentile}_ms") if table else []
+    at = recovered_at(values[int(thawed_s) :], slo.limit_ms)
+    return FrozenDatabase(
+        frozen_s=to_s - from_s,
+        offered_rps=round(window.offered_rps),
+        scheduled=window.scheduled,
+        good=window.good,
+        slowest_ms=window.answer_ms_max,
+        recovery_s=None if at is None else max(0.0, int(thawed_s) + at - thawed_s),
+    )
 
 
 def recovered_at(values_ms: list[float | None], limit_ms: float) -> int | None:

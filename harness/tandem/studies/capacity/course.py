@@ -14,7 +14,7 @@ from tandem.engine.grid import warm_up_of
 from tandem.errors import TandemError
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
-from tandem.studies.capacity.conclusions import Behaviour, behaviour, recovery
+from tandem.studies.capacity.conclusions import Behaviour, FrozenDatabase, behaviour, frozen, recovery
 from tandem.studies.capacity.judged import Judged, State, judge, stalled_again
 from tandem.studies.capacity.search import Approach, Ended, Search, Slo, next_start_rps, window_s
 
@@ -28,13 +28,15 @@ BEFORE_AGAIN_S = 5.0
 """A disturbance is waited for so long before a void window is repeated."""
 VOID_STARTS = 2
 """So many further fresh starts may replace void ones."""
-SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5)
+SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5, 3.0)
 """Of the capacity."""
 LOADS = {f"load-{share * 100:.0f}": share for share in (*SHARES, *OVERLOADS)}
 """Name of a window -> share of the capacity."""
 AFTER = {share: f"after-{share * 100:.0f}" for share in OVERLOADS}
 """Overload -> name of the window that comes right after it."""
 RECOVERY_SHARE = 0.5
+FROZEN, FREEZE_S = "frozen", 2.0
+"""A window at half the capacity: the database stands still for so long."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class Terms:
         return self.open(f"{PROBE}-{number}", rate_rps, self.window_s(rate_rps), after_s)
 
     def loads(self, capacity_rps: int) -> list[WindowSpec]:
-        """The windows that show the behaviour around a capacity: shares of it in the seed's order, then overloads, each
-        with what comes right after it."""
+        """The windows that show the behaviour around a capacity: shares of it in the seed's order, a database that stands
+        still, overloads, each with what comes right after it."""
         shares = list(SHARES)
         random.Random(self.seed).shuffle(shares)
         names = {share: name for name, share in LOADS.items()}
@@ -92,8 +94,10 @@ class Terms:
                 seconds = self.longest_s
             out.append(self.open(names[share], rate_rps, seconds))
             if share in AFTER:
-                out.append(self.open(AFTER[share], half, self.plan.open_s, settled=False))
-        return out
+                out.append(self.open(AFTER[share], half, 2 * self.plan.open_s, settled=False))
+        # Before the overloads: who tries again may be busy with them for long.
+        still = self.open(FROZEN, half, 2 * self.plan.open_s).model_copy(update={"freeze_s": FREEZE_S})
+        return [*out[: len(SHARES)], still, *out[len(SHARES) :]]
 
     def trial(self, name: str, block: int, windows: Sequence[WindowSpec] = ()) -> TrialSpec:
         """A fresh start. windows: those that are known before it; what follows is decided in it."""
@@ -116,6 +120,7 @@ class WarmStart:
     """Of the closed window."""
     probes: list[Judged] = field(default_factory=list)
     behaviour: list[Behaviour] = field(default_factory=list)
+    frozen: FrozenDatabase | None = None
     ended: Ended | None = None
 
     @property
@@ -198,6 +203,9 @@ def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
     try:
         for spec in windows:
             record = yield spec
+            if spec.name == FROZEN:
+                found.frozen = frozen(record, slo)
+                continue
             if spec.name not in LOADS:
                 assert overload is not None
                 found.behaviour[-1].recovery = recovery(overload, record, slo)
@@ -223,6 +231,7 @@ class Course:
     """Probes of the further starts."""
     capacity: Threshold | None = None
     behaviour: list[Behaviour] = field(default_factory=list)
+    frozen: FrozenDatabase | None = None
     ended: Ended | None = None
 
 
@@ -253,8 +262,9 @@ def course(terms: Terms) -> Generator[list[TrialSpec], list[Trial], Course]:
         assert found.capacity is not None  # the search has a bracket
         loads = terms.loads(max(1, round(found.capacity.rate_rps)))
         [made] = yield [terms.trial(BEHAVIOUR, number + 2, loads)]
-        shown = replayed(showing(loads, terms.slo), made)
-        found.behaviour = shown.behaviour
+        # As they were asked for: an older record has fewer.
+        shown = replayed(showing(made.spec.windows, terms.slo), made)
+        found.behaviour, found.frozen = shown.behaviour, shown.frozen
         _go_on(shown, made)
     except Ended as ended:
         found.ended = ended
@@ -288,7 +298,9 @@ def replayed(start: Warm, trial: Trial) -> WarmStart:
     try:
         wanted = next(start)
         for record in left:
-            if record.spec != wanted:
+            # Who sent it, and at which instants, was decided after it was asked for.
+            sent = {"generator": record.spec.generator, "arrivals": record.spec.arrivals}
+            if record.spec != wanted.model_copy(update=sent):
                 raise _unfit(trial, record, f"{wanted.name} at {_rate(wanted)} would follow")
             wanted = start.send(record)
         start.throw(broken(trial) or Ended(Verdict.FAILED, f"{trial.spec.key} is not complete"))

@@ -65,6 +65,21 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
             out.append(
                 Text(f"after {load.share:.0%}: back within {found.slo} at half the capacity: {within}")
             )
+    if (still := found.frozen) is not None:
+        slowest = (
+            "" if still.slowest_ms is None else f", the slowest answer took {still.slowest_ms / 1e3:,.1f} s"
+        )
+        after = (
+            "not within the window"
+            if still.recovery_s is None
+            else f"{still.recovery_s:.1f} s after it at most"
+        )
+        out.append(
+            Text(
+                f"database frozen for {still.frozen_s:.1f} s at {still.offered_rps:,}/s: {still.scheduled - still.good:,} of"
+                f" {still.scheduled:,} requests had no right answer{slowest}; back within {found.slo}: {after}"
+            )
+        )
     return out
 
 
@@ -100,6 +115,9 @@ def loads(result: Result[CapacityFound]) -> Table:
         void = " (void)" if load.verdict is Verdict.VOID else ""
         return "; ".join(filter(None, (limited_by(load.bottleneck) + void, near)))
 
+    retried = Column[Behaviour](
+        "sent again %", lambda load: number(load.retried_share and load.retried_share * 100, 1)
+    )
     return table(
         "behaviour by load, one fresh start",
         found.behaviour,
@@ -109,7 +127,10 @@ def loads(result: Result[CapacityFound]) -> Table:
         time("p50"),
         time("p99"),
         Column("failed %", lambda load: number(load.failed_share * 100, 2)),
+        Column("by 503 %", lambda load: number(load.refused_share * 100, 2)),
+        *([retried] if any(load.retried_share is not None for load in found.behaviour) else []),
         Column("unsent %", lambda load: number(load.unsent_share * 100, 2)),
+        Column("memory MiB", lambda load: number(load.memory_bytes and load.memory_bytes / 2**20)),
         Column("recovery s", lambda load: number(load.recovery.recovery_s if load.recovery else None, 1)),
         Column("limited by", limit, text=True),
     )

@@ -108,8 +108,8 @@ class Capacity(Study[CapacityFound]):
         window, name = record.only, record.spec.name
         if name == CLOSED:
             return self._takes(window.goodput_rps)
-        if record.spec.load == "closed" or not record.spec.settled:
-            return None  # a closed window once more, or what comes after an overload
+        if record.spec.load == "closed" or not record.spec.settled or record.spec.freeze_s:
+            return None  # a closed window once more, what comes after an overload, or a database that stands still
         try:
             if name in LOADS:
                 load = behaviour(record, LOADS[name])
@@ -151,6 +151,7 @@ class Capacity(Study[CapacityFound]):
             fresh_starts=self.timing.trials,
             fit=made.capacity,
             behaviour=sorted(made.behaviour, key=lambda load: load.share),
+            frozen=made.frozen,
         )
         found.estimates = estimates_of(found, self.label, verdict, max(0, len(made.starts) - 1))
         mark_ceilings(found, trials, baselines)

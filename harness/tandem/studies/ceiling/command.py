@@ -14,7 +14,9 @@ PLAN = Default("ceiling", "Plan. Sets the number of rounds, the warm-up and the 
 
 
 @measuring(
-    without=("topology", "setting", "db_rtt", "arrivals"), plan=PLAN, topology=Default(DEFAULT_TOPOLOGY)
+    without=("topology", "setting", "db_rtt", "arrivals", "clients"),
+    plan=PLAN,
+    topology=Default(DEFAULT_TOPOLOGY),
 )
 def ceiling(
     asked: Asked,

@@ -12,7 +12,7 @@ from tandem.analysis.ceilings import in_same_blocks
 from tandem.analysis.cost import APP, at
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.arriving import mixed
+from tandem.engine.arriving import scheduled
 from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
 from tandem.engine.findings import first_rate, together
 from tandem.engine.grid import fresh_start
@@ -100,7 +100,7 @@ class Ceiling(Study[Ceilings]):
         self.stand_ins: dict[str, StandIn] = {
             stand_ins.variant(kind).label: kind for kind in stand_ins.fitting(catalog, request)
         }
-        if mixed(self):
+        if scheduled(self):
             raise UsageError(
                 f"{request.scenario} is a mix, and no stand-in does what its requests do: name one of its scenarios"
             )

@@ -135,6 +135,7 @@ def session_of(
     machine = machine_of(environment)
     spans = [one.window.measured_s for own in good.values() for one in own if one.role == "sliced"]
     again, lab, arrivals = control_of(found), request.conditions.lab, request.conditions.arrivals
+    arriving = [arrivals.told if arrivals else None, *{one.clients for one in request.variants}]
     differing = found.control.differing if found.control else {}
     return SessionRecord(
         id=name_of(result.started_at, machine, lab),
@@ -150,7 +151,7 @@ def session_of(
         topology=request.conditions.topology,
         placement=request.conditions.placement if lab is None else f"lab:{lab}",
         db_rtt_ms=request.conditions.db_rtt_ms,
-        arrivals=arrivals.told if arrivals else None,
+        arrivals=", ".join(filter(None, arriving)) or None,
         services=request.conditions.services,
         plan=request.plan,
         blocks=found.blocks,

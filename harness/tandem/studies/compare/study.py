@@ -16,7 +16,7 @@ from tandem.analysis.alternation import AlternatingBlock, alternation
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.looks import PlannedLook
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
-from tandem.catalog.scenario import Scenario
+from tandem.catalog.scenario import WHOLE_WINDOWS, Scenario
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks, in_blocks
 from tandem.engine.estimate import Overheads, overheads_of, trial_s
@@ -79,7 +79,7 @@ def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float)
     why = implementation.unsupported.slices or scenario.unsliced
     if why is None and scenario.delay_ms > WAITS_MOST * slice_s * 1e3:
         return f"a request waits {scenario.delay_ms} ms, too long for a slice of {slice_s:g} s"
-    return why
+    return why or (WHOLE_WINDOWS if scenario.scheduled else None)
 
 
 def primary_of(pairing: Pairing) -> str:

@@ -11,7 +11,7 @@ from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
 
 
 @measuring(
-    without=("topology", "plan", "setting", "seed", "arrivals"),
+    without=("topology", "plan", "setting", "seed", "arrivals", "clients"),
     scenario=Default("index"),
     topology=Default(DEFAULT_TOPOLOGY),
     plan=Default("ceiling"),  # its warm-up is used

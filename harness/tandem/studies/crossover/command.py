@@ -11,7 +11,8 @@ from tandem.studies.crossover.study import Crossover, CrossoverOptions, whole_nu
 
 
 @measuring(
-    without=("db_rtt", "arrivals"), plan=Default("crossover", "Plan. Sets the warm-up and the closed window.")
+    without=("db_rtt", "arrivals", "clients"),
+    plan=Default("crossover", "Plan. Sets the warm-up and the closed window."),
 )
 def crossover(
     asked: Asked,

@@ -9,7 +9,9 @@ from tandem.cli.shared import Asked, Default, measuring
 from tandem.studies.start.study import Starting, StartOptions
 
 
-@measuring(own=True, without=("plan", "arrivals"), plan=Default("mix"))  # its last second is left out
+@measuring(
+    own=True, without=("plan", "arrivals", "clients"), plan=Default("mix")
+)  # its last second is left out
 def start(
     asked: Asked,
     variants: cli.VariantsOrImages = None,

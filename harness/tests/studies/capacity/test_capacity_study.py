@@ -19,6 +19,7 @@ from tandem.engine.run import conclude
 from tandem.engine.stand_ins import is_look
 from tandem.errors import TandemError, UsageError
 from tandem.record.result import Result
+from tandem.record.trial import Arrivals
 from tandem.record.window import Verdict
 from tandem.report.markdown import of_result
 from tandem.studies.capacity.conclusions import CapacityFound
@@ -53,12 +54,16 @@ def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Pat
     last = found.behaviour[-1].recovery
     assert last is not None
     assert last.recovery_s == pytest.approx(last.gap_s)
-    assert len(last.per_second_ms) == 10
+    assert len(last.per_second_ms) == 20
+    still = found.frozen
+    assert still is not None
+    assert still.frozen_s == pytest.approx(2.0)
+    assert still.recovery_s == 0.0
     named = {"request": result.request.model_copy(update={"plan": "capacity"})}
     assert text(report(result.model_copy(update=named))) == (FIXTURES / "capacity-report.txt").read_text()
     page = of_result(report(result), result)
     assert "the median start meets p99 <= 50 ms half of the time" in page
-    assert f"| 150 | {found.behaviour[-1].offered_rps:,} | 1,000 |" in page
+    assert f"| 300 | {found.behaviour[-1].offered_rps:,} | 1,000 |" in page
 
 
 def test_every_window_of_the_search_is_in_its_trial(real: Catalog, tmp_path: Path) -> None:
@@ -72,8 +77,38 @@ def test_every_window_of_the_search_is_in_its_trial(real: Catalog, tmp_path: Pat
     assert [trial.spec.block for trial in trials] == list(range(1, 8))
     names = [record.spec.name for record in last.windows]
     assert sorted(names[:3]) == ["load-50", "load-75", "load-90"]
-    assert names[3:] == ["load-110", "after-110", "load-150", "after-150"]
-    assert [record.spec.settled for record in last.windows] == [True] * 4 + [False, True, False]
+    assert names[3] == "frozen"
+    assert names[4:] == [f"{name}-{load}" for load in (110, 150, 300) for name in ("load", "after")]
+    assert [record.spec.settled for record in last.windows[3:]] == [True] + [True, False] * 3
+
+
+def test_a_record_from_before_a_load_was_added_says_what_it_said(real: Catalog, tmp_path: Path) -> None:
+    result, trials = search(real, tmp_path, Simulated())
+    last = trials[-1]
+    added = {"load-300", "after-300", "frozen"}
+    early = [one for one in last.spec.windows if one.name not in added]
+    made = [one for one in last.windows if one.spec.name not in added]
+    older = last.model_copy(
+        update={"spec": last.spec.model_copy(update={"windows": early}), "windows": made}
+    )
+    again = Capacity(real, result.request).conclude([*trials[:-1], older], result.baselines)
+    assert (again.verdict, again.conclusions.frozen) == (Verdict.OK, None)
+    assert again.conclusions.behaviour == result.conclusions.behaviour[:-1]
+    assert again.conclusions.capacity == result.conclusions.capacity
+
+
+@pytest.mark.parametrize("clients", [{}, {"retries": 1}])
+def test_who_sent_a_window_makes_no_other_search(
+    real: Catalog, tmp_path: Path, clients: dict[str, int]
+) -> None:
+    """Windows by vegeta are those that were asked for, when the record is concluded again."""
+    plain, _ = search(real, tmp_path / "plain", Simulated())
+    under = plain.request.conditions.model_copy(update={"arrivals": Arrivals(process="poisson")})
+    variants = [one.model_copy(update={"scenario_changes": clients}) for one in plain.request.variants]
+    result, trials = search(real, tmp_path, Simulated(), conditions=under, variants=variants)
+    opened = [made.spec for trial in trials for made in trial.windows if made.spec.load == "open"]
+    assert {one.generator for one in opened} == {"vegeta"}
+    assert (result.verdict, result.conclusions.search) == (Verdict.OK, plain.conclusions.search)
 
 
 def test_after_a_probe_that_failed_the_server_rests(real: Catalog, tmp_path: Path) -> None:
@@ -309,7 +344,7 @@ def test_rests_are_no_overhead(real: Catalog, tmp_path: Path) -> None:
 # ---- ceilings ----
 
 
-@pytest.mark.parametrize(("null_rps", "bounds"), [(1050.0, 2), (5000.0, 0)])
+@pytest.mark.parametrize(("null_rps", "bounds"), [(1050.0, 3), (5000.0, 0)])
 def test_a_capacity_that_reaches_a_ceiling_is_a_bound(
     real: Catalog, tmp_path: Path, null_rps: float, bounds: int
 ) -> None:
@@ -327,7 +362,7 @@ def test_a_capacity_that_reaches_a_ceiling_is_a_bound(
     share = (found.capacity_rps or 0) / null_rps
     assert (f"the capacity is at {share * 100:.0f} % of the ceiling null" in told) == (bounds > 0)
     near = [load.share for load in found.behaviour if load.near_ceiling == "95 % of the ceiling null"]
-    assert near == [1.1, 1.5][:bounds], "the goodput of both overloads is the ceiling's"
+    assert near == [1.1, 1.5, 3.0][:bounds], "the goodput of all overloads is the ceiling's"
     assert f"ceilings (in the blocks): null {null_rps:,.0f}/s, database 7,000/s" in told
 
 

@@ -3,12 +3,14 @@
 from typing import Any
 
 import pytest
+from harness_engine import window_spec
 from harness_samples import REQUESTS, finding, good_window
 
 from tandem.errors import TandemError
-from tandem.record.window import Growth, Times
+from tandem.record.trial import WindowRecord
+from tandem.record.window import Growth, ResponsesPerSecond, Times
 from tandem.studies.capacity import judged
-from tandem.studies.capacity.conclusions import recovered_at
+from tandem.studies.capacity.conclusions import frozen, recovered_at
 from tandem.studies.capacity.judged import State, judge, stalled_again
 from tandem.studies.capacity.search import parse_slo
 
@@ -129,3 +131,20 @@ def test_a_recovery_is_three_good_seconds() -> None:
     assert recovered_at([900.0, 400.0, 20.0, 60.0, 20.0, 20.0, 20.0], 50) == 4
     assert recovered_at([900.0, 20.0, 20.0, None, 20.0, 20.0], 50) is None
     assert recovered_at([], 50) is None
+
+
+def test_a_frozen_database_is_recovered_from_in_seconds_after_its_thawing() -> None:
+    """It froze at 5 s and thawed at 7.4 s; the seconds 5 to 8 were slow."""
+    p99: list[float | None] = [*([20.0] * 5), *([900.0] * 4), *([20.0] * 11)]
+    table = ResponsesPerSecond(answered=[100] * 20, p50_ms=p99, p90_ms=p99, p99_ms=p99, p999_ms=p99)
+    changes: dict[str, Any] = {"offered_rps": 100.0, "scheduled": 2000, "good": 1990, "answer_ms_max": 2400.0}
+    window = good_window("open", responses_per_second=table, **changes)
+    spec = window_spec("frozen", "a", seconds=20, load="open", rates_rps={"a": 100}, freeze_s=2.4)
+    record = WindowRecord(spec=spec, windows={"a": window}, began_s={"a": 1000.0}, frozen_s=[1005.0, 1007.4])
+    found = frozen(record, SLO)
+    assert (found.scheduled - found.good, found.slowest_ms) == (10, 2400.0)
+    assert found.frozen_s == pytest.approx(2.4)
+    assert found.recovery_s == pytest.approx(9 - 7.4)
+    never = table.model_copy(update={"p99_ms": [20.0] * 5 + [900.0] * 15})
+    for_ever = window.model_copy(update={"responses_per_second": never})
+    assert frozen(record.model_copy(update={"windows": {"a": for_ever}}), SLO).recovery_s is None

@@ -427,7 +427,7 @@ def test_a_statement_of_what_there_is_not_is_one_clear_error(
 ) -> None:
     statements = read_statements(ROOT)
     wrong = statements.statement[0].model_copy(update={key: {"of": "node-jss", "metric": "goodput"}[key]})
-    monkeypatch.setattr(command, "read_statements", lambda root: _with(statements, wrong))
+    monkeypatch.setattr(command, "read_statements", lambda root, other=None: _with(statements, wrong))
     with pytest.raises(UsageError, match=rf"statements\.toml: there is {told}"):
         command.session(show=True)
 

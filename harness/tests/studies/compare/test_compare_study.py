@@ -13,6 +13,7 @@ from harness_samples import NOW, finding, good_window
 from pydantic import JsonValue
 
 from tandem.catalog.catalog import Catalog, Pairing, Unsupported
+from tandem.catalog.scenario import WHOLE_WINDOWS
 from tandem.engine.blocks import disturbed
 from tandem.engine.estimate import Overheads, estimate_s
 from tandem.engine.run import drive
@@ -237,6 +238,7 @@ def test_what_declares_it_or_waits_for_long_is_not_sliced() -> None:
     declared = rust.model_copy(update={"unsupported": Unsupported(slices="it keeps no connection")})
     assert unsliced(declared, recipes, 1.0) == "it keeps no connection"
     assert unsliced(rust, recipes.model_copy(update={"unsliced": "why"}), 1.0) == "why"
+    assert unsliced(rust, recipes.model_copy(update={"retries": 1}), 1.0) == WHOLE_WINDOWS
     slow = recipes.model_copy(update={"path": "/work?delay_ms=500"})
     assert unsliced(rust, slow, 1.0) == "a request waits 500 ms, too long for a slice of 1 s"
     assert unsliced(rust, slow, 2.0) is None
