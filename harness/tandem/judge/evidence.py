@@ -31,7 +31,7 @@ def round_trips(
         return
     counted = with_unseen(counted, parts)
     calls = sum(one.calls for one in counted.values())
-    alone = sum(one.calls for name, one in counted.items() if name not in IN_COMPANY)
+    alone = _alone(counted, any(part.expected.pipelined for part in parts))
     slack = sum(SLACK + part.failed * len(part.expected.statements) for part in parts)
     preparing = sum((part.expected.db_pool_max or 0) * len(part.expected.statements) for part in parts)
     trips = 1 if all(part.expected.prepared for part in parts) else 2
@@ -39,6 +39,12 @@ def round_trips(
     if not least - slack <= pooler.queries <= most + trips * slack:
         text = f"pg_stat_statements has {calls} statements of the application, but PgBouncer counted {pooler.queries} round trips"
         yield Finding.of("witnesses-disagree", "invalid", text)
+
+
+def _alone(counted: Mapping[str, Statement], pipelined: bool) -> int:
+    """Calls of statements that wait for the answer to the one before. pipelined: the reads of a dashboard travel together."""
+    together = (*IN_COMPANY, *(name for name in counted if pipelined and name.startswith("dashboard_")))
+    return sum(one.calls for name, one in counted.items() if name not in together)
 
 
 def in_flight(window: Window, expected: Expectation, counted: Mapping[str, Statement]) -> Iterator[Finding]:
@@ -50,7 +56,7 @@ def in_flight(window: Window, expected: Expectation, counted: Mapping[str, State
     if wire is None or not any(of.statements for of in (expected, *expected.beside)):
         return
     calls = sum(one.calls for one in counted.values())
-    alone = sum(one.calls for name, one in counted.items() if name not in IN_COMPANY)
+    alone = _alone(counted, expected.pipelined)
     share = alone / calls if calls else 0
     error = STANDARD_ERRORS * math.sqrt(wire.executed * share * (1 - share))
     least = wire.executed * share * (1 - TRIPS_TOLERANCE) - error - WIRE_SLACK

@@ -82,6 +82,8 @@ class Expectation:
     """Each connection prepares a statement once, and is kept."""
     transactions_unseen: bool = False
     """BEGIN and COMMIT are prepared, and PostgreSQL counts the first execution of each alone."""
+    pipelined: bool = False
+    """DB_PIPELINE=1: statements that do not need one another are sent without waiting for an answer."""
     requests_per_connection: int = 0
     """Of so many requests one is the last of its connection, at the client's will; 0: connections stay."""
     stores: bool = True

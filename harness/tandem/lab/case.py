@@ -148,6 +148,7 @@ class VisitCase:
             == ["1", "1", "0"],
             transactions_unseen=self.implementation.prepares_transactions and told.get("DB_PREPARE") == "1",
             contract=self.implementation.contract,
+            pipelined=told.get("DB_PIPELINE") == "1",
             requests_per_connection=scenario.requests_per_connection,
             stores=scenario.answer.created is not None,
             beside=tuple(one.expected for one in self.beside),

@@ -137,6 +137,21 @@ def test_a_statement_waits_for_the_answer_to_the_one_before(
     assert seen(executed, flights, calls) == told
 
 
+def test_reads_that_are_pipelined_travel_together_where_that_was_asked_for() -> None:
+    """Measured: node with DB_PIPELINE=1."""
+    names = ["session", *(f"dashboard_{name}" for name in ("recipes", "teams", "notes", "events"))]
+    counted = {name: Statement(calls=1_000, rows=0) for name in names}
+    wire = DatabaseWire(executed=1_382, flights=559, connections=20, packets_lost=0, cpu_s=0.02)
+    window = good_window(database_wire=wire, statements=counted)
+    apart = Expectation(names, True)
+    assert [one.code for one in in_flight(window, apart, counted)] == ["witnesses-disagree"]
+    assert [*in_flight(window, replace(apart, pipelined=True), counted)] == []
+    alone = window.model_copy(update={"database_wire": wire.model_copy(update={"flights": 200})})
+    assert [one.code for one in in_flight(alone, replace(apart, pipelined=True), counted)] == [
+        "witnesses-disagree"
+    ]
+
+
 def test_bursts_may_miss_one_of_several_that_take_turns() -> None:
     assert seen(0, 0, in_turn=True) == []
     assert seen(1_134, 434, in_turn=True) == LIED

@@ -88,9 +88,7 @@ def test_a_record_from_before_a_load_was_added_says_what_it_said(real: Catalog, 
     added = {"load-300", "after-300", "frozen"}
     early = [one for one in last.spec.windows if one.name not in added]
     made = [one for one in last.windows if one.spec.name not in added]
-    older = last.model_copy(
-        update={"spec": last.spec.model_copy(update={"windows": early}), "windows": made}
-    )
+    older = last.model_copy(update={"spec": last.spec.model_copy(update={"windows": early}), "windows": made})
     again = Capacity(real, result.request).conclude([*trials[:-1], older], result.baselines)
     assert (again.verdict, again.conclusions.frozen) == (Verdict.OK, None)
     assert again.conclusions.behaviour == result.conclusions.behaviour[:-1]
