@@ -176,9 +176,11 @@ func main() {
 	check(err)
 	check(binary.Write(out, binary.LittleEndian, rows))
 	check(out.Close())
-	check(json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"began_ns": began.UnixNano(), "errors": errors, "retried": transport.retried.Load(),
-	}))
+	end := map[string]any{"began_ns": began.UnixNano(), "errors": errors}
+	if *retries > 0 {
+		end["retried"] = transport.retried.Load()
+	}
+	check(json.NewEncoder(os.Stdout).Encode(end))
 }
 
 // inTurn yields the targets in the order of the schedule. The fragment of an address is not sent, and says which arrival it is.

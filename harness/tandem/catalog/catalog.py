@@ -344,9 +344,9 @@ class Catalog:
     def effective_settings(
         self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]
     ) -> dict[str, str]:
-        """What the application's settings will be: the user's choice, else the implementation's best, else the contract's. One that no
-        other implementation has is left out where it is the default, as before there was one. A reader's own service has those that
-        the user chose.
+        """What the application's settings will be: the user's choice, else the implementation's best, else the contract's. A
+        setting of this implementation alone is left out at its default: records from before it existed lack it. A reader's own service
+        has those that the user chose.
 
         Raises UsageError for an unknown setting, a value outside the setting's list, or a setting that the
         implementation declares unsupported.

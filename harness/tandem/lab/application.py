@@ -188,7 +188,7 @@ class Application:
     def load(self, duration_s: int, rate_rps: int | None) -> Load:
         """The load that the generator gets."""
         threads = cpus_in(self.services["loadgen"].cpuset) or 1
-        url = f"{self.front.scheme if self.front else 'http'}://{self._target()}"
+        url = f"{'https' if self.encrypted else 'http'}://{self._target()}"
         own, *beside = [one.load(url, threads, duration_s, rate_rps) for one in self._clients]
         return replace(own, beside=tuple(beside), http2=bool(self.front and self.front.http2))
 
@@ -255,15 +255,15 @@ class Application:
     # ---- parts ----
 
     @property
-    def secret(self) -> bool:
+    def encrypted(self) -> bool:
         """Whether nobody can read what the generator is sent."""
-        return self.front is not None and self.front.scheme == "https"
+        return self.front is not None and self.front.encrypted
 
     @property
     def asked_at(self) -> str:
         """address:port that answers the generator, as it is on the wire where that can be read: at the generator, and with TLS at
         HAProxy, which asks in plain text."""
-        if self.secret:
+        if self.encrypted:
             return "{}:{}".format(*self.stack.app_seen_by("proxy", self.app))
         service, port = self.case.load_address.partition(":")[0], self._target().partition(":")[2]
         if service == APP:

@@ -258,7 +258,7 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
     asked = apps[next(iter(apps))].target[0]  # all are asked on the same network
     ends = [
         (first.services[role].host, other_end(asked, _routes(first.stack, role, first.services[role].id)))
-        for role in (["proxy"] if first.secret else first.generators)
+        for role in (["proxy"] if first.encrypted else first.generators)
     ]
     return WireTap(ends, apps, bursts_of(scene.seconds, most))
 

@@ -139,7 +139,7 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
             fitted(placement, HERE.topology())
         scenario = scenario_of(catalog, request, variant)
         front = FRONTS.get(catalog.topologies[conditions.topology].variables["LOAD_ADDRESS"])
-        if front and front.scheme == "https" and (scenario.idle_connections or request.conditions.lab):
+        if front and front.encrypted and (scenario.idle_connections or request.conditions.lab):
             what = f"the silent connections of {scenario.name}" if scenario.idle_connections else "a lab"
             raise UsageError(f"topology {conditions.topology}: {what} cannot have TLS: use full")
         if scenario.connections < conditions.generators:

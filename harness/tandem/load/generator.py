@@ -203,6 +203,8 @@ class Oha(Generator):
         --worker-threads: the default ignores CPU sets. -w: requests in flight at the deadline are waited for.
         -r 0: a redirect is no answer. -t: the default never times out.
         """
+        if load.retries or load.requests_per_connection:
+            raise TandemError("oha neither sends a request again nor closes its connections: vegeta does")
         file = f"{FOLDER}/{name}"
         out = ["oha", "--no-tui", "--worker-threads", str(load.threads), "-t", f"{load.timeout_s}s"]
         out += ["-w", "-r", "0", "-z", f"{load.duration_s}s", "-c", str(load.connections)]

@@ -22,14 +22,14 @@ class Front:
     """A way into HAProxy. slots_from_port: before those of several applications."""
 
     slots_from_port: int
-    scheme: str = "http"
+    encrypted: bool = False
     http2: bool = False
 
 
 FRONTS = {
     "proxy:8080": Front(SLOTS_FROM_PORT),
-    "proxy:8443": Front(8200, "https"),
-    "proxy:8444": Front(8300, "https", http2=True),
+    "proxy:8443": Front(8200, encrypted=True),
+    "proxy:8444": Front(8300, encrypted=True, http2=True),
 }
 PLAIN = "proxy:8080"
 """By which the harness itself asks: it reaches the same application."""

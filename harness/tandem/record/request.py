@@ -55,8 +55,6 @@ class Variant(Part):
     def clients(self) -> str | None:
         """How its clients are not those of the scenario, in words; None: they are."""
         changes = self.scenario_changes
-        if not changes.keys() & {"timeout_s", "retries", "requests_per_connection"}:
-            return None
         told = [f"{changes['connections']:,} connections"] if "connections" in changes else []
         told += [f"given up after {changes['timeout_s']} s"] if "timeout_s" in changes else []
         told += [f"sent up to {1 + changes['retries']} times"] if changes.get("retries") else []

@@ -23,7 +23,8 @@ def conditions_line(request: Request) -> str:
     shared = "" if under.generators == 1 else f", load from {under.generators} generators"
     arriving = "" if under.arrivals is None else f", {under.arrivals.told}"
     clients = {one.clients for one in request.variants if one.stand_in is None}
-    arriving += "".join(f", {told}" for told in clients if told and len(clients) == 1)
+    if len(clients) == 1 and (told := clients.pop()):
+        arriving += f", {told}"
     newer = "" if under.services is None else f", services of {under.services}"
     return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{newer}{shared}{arriving}, plan {request.plan}"
 

@@ -198,7 +198,8 @@ def test_clients_are_changes_of_the_scenario_that_its_line_tells(real: Catalog) 
     assert "each on a connection of its own" in conditions_line(
         asked(real, clients="requests-per-connection=1")
     )
-    assert "requests:" not in conditions_line(asked(real, clients="connections=400"))
+    assert "requests: 400 connections, plan" in conditions_line(asked(real, clients="connections=400"))
+    assert "requests:" not in conditions_line(asked(real))
     for text in ("", "patience=1s", "timeout=1", "retries=1s", "retries=1,retries=2", "timeout=1s;retries=1"):
         with pytest.raises(UsageError, match=r"--clients takes connections=N, timeout=Ns"):
             asked(real, clients=text)

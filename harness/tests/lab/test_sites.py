@@ -298,9 +298,9 @@ def test_with_tls_the_answers_are_read_behind_haproxy(load_address: str, slot_po
         app = application(THREE, slot, load_address)
         app.prepared.stack.sites = sites_of(TOGETHER, 1, 1)
         assert (app._target(), app._reach(load_address)) == (told, f"127.84.0.1:{plain}")
-        assert (app.secret, app.asked_at) == (True, "10.0.0.5:8080")
+        assert (app.encrypted, app.asked_at) == (True, "10.0.0.5:8080")
         assert (app.front and app.front.http2) == (load_address == "proxy:8444")
-    assert not application(THREE).secret
+    assert not application(THREE).encrypted
 
 
 @dataclass

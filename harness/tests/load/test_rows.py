@@ -523,6 +523,12 @@ def test_the_command_line(changes: dict[str, Any], told: list[str], target: list
     assert OHA.inputs(load, "w") == ({"urls": "http://a/1\nhttp://a/2\n"} if load.urls else {})
 
 
+@pytest.mark.parametrize("change", [{"retries": 1}, {"requests_per_connection": 10}])
+def test_clients_that_oha_cannot_be_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(TandemError, match="oha neither sends a request again"):
+        OHA.arguments(replace(LOAD, **change), "w")
+
+
 def test_what_a_load_leaves_is_what_is_read() -> None:
     """The files that are copied home are those on the command line, for every generator."""
     generators: list[Generator] = [OHA, VEGETA]

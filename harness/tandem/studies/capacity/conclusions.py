@@ -68,6 +68,8 @@ class FrozenDatabase(Part):
     """Of the right answers."""
     recovery_s: Number | None
     """From its thawing to the first of three seconds in a row within the objective. Null: not within the window."""
+    verdict: Verdict
+    """Void where the host disturbed it."""
 
 
 class CapacityFound(Conclusions):
@@ -217,6 +219,7 @@ def frozen(record: WindowRecord, slo: Slo) -> FrozenDatabase:
         good=window.good,
         slowest_ms=window.answer_ms_max,
         recovery_s=None if at is None else max(0.0, int(thawed_s) + at - thawed_s),
+        verdict=Verdict.VOID if judged.voids(window) else Verdict.OK,
     )
 
 

@@ -67,8 +67,9 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
             )
     if (still := found.frozen) is not None:
         slowest = (
-            "" if still.slowest_ms is None else f", the slowest answer took {still.slowest_ms / 1e3:,.1f} s"
+            "" if still.slowest_ms is None else f", the slowest of the others took {still.slowest_ms:,.0f} ms"
         )
+        void = " (void)" if still.verdict is Verdict.VOID else ""
         after = (
             "not within the window"
             if still.recovery_s is None
@@ -76,7 +77,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
         )
         out.append(
             Text(
-                f"database frozen for {still.frozen_s:.1f} s at {still.offered_rps:,}/s: {still.scheduled - still.good:,} of"
+                f"database frozen for {still.frozen_s:.1f} s{void} at {still.offered_rps:,}/s: {still.scheduled - still.good:,} of"
                 f" {still.scheduled:,} requests had no right answer{slowest}; back within {found.slo}: {after}"
             )
         )

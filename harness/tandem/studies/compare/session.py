@@ -135,7 +135,7 @@ def session_of(
     machine = machine_of(environment)
     spans = [one.window.measured_s for own in good.values() for one in own if one.role == "sliced"]
     again, lab, arrivals = control_of(found), request.conditions.lab, request.conditions.arrivals
-    arriving = [arrivals.told if arrivals else None, *{one.clients for one in request.variants}]
+    arriving = [arrivals.told if arrivals else None, *sorted({one.clients or "" for one in request.variants})]
     differing = found.control.differing if found.control else {}
     return SessionRecord(
         id=name_of(result.started_at, machine, lab),

@@ -8,7 +8,7 @@ from harness_samples import REQUESTS, finding, good_window
 
 from tandem.errors import TandemError
 from tandem.record.trial import WindowRecord
-from tandem.record.window import Growth, ResponsesPerSecond, Times
+from tandem.record.window import Growth, ResponsesPerSecond, Times, Verdict
 from tandem.studies.capacity import judged
 from tandem.studies.capacity.conclusions import frozen, recovered_at
 from tandem.studies.capacity.judged import State, judge, stalled_again
@@ -148,3 +148,8 @@ def test_a_frozen_database_is_recovered_from_in_seconds_after_its_thawing() -> N
     never = table.model_copy(update={"p99_ms": [20.0] * 5 + [900.0] * 15})
     for_ever = window.model_copy(update={"responses_per_second": never})
     assert frozen(record.model_copy(update={"windows": {"a": for_ever}}), SLO).recovery_s is None
+    disturbed = window.model_copy(update={"findings": [finding("void", "steal", "20 %")]})
+    told = [
+        frozen(record.model_copy(update={"windows": {"a": one}}), SLO).verdict for one in (window, disturbed)
+    ]
+    assert told == [Verdict.OK, Verdict.VOID]
