@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 44_960,
-    "lines in harness/tests": 36_900,
-    "lines in harness/documents, benchmarks and checks": 2_770,
+    "lines in harness/tandem": 45_010,
+    "lines in harness/tests": 37_010,
+    "lines in harness/documents, benchmarks and checks": 2_850,
     "words in documents": 55_900,
     "files in results": 200,
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from documents import mixes, nightly, pairs, platforms, published, reports, selftest, statements
+from documents import mixes, nightly, pairs, platforms, published, reports, selftest, services, statements
 from documents.fill import Figure
 from documents.records import Records
 
@@ -41,6 +41,7 @@ FIGURES: dict[str, Figure] = {
     "pairs": pairs.all_pairs,
     "code-lines": pairs.code_lines,
     "platforms": platforms.platforms,
+    "services": services.services,
     "selftest-checks": selftest.checks,
     "selftest-date": selftest.date,
     "selftest": selftest.found,

@@ -4,7 +4,7 @@ from documents.records import Records
 from tandem.analysis.histogram import curve
 from tandem.record.window import Verdict
 
-MIXED = {"Python": "comparisons/mixed-python", "Rust": "comparisons/mixed-rust"}
+MIXED = {name: f"comparisons/mixed-{name.lower()}" for name in ("Python", "Rust", "Java")}
 """Panel -> the record of a mix; its first variant is the sync one."""
 SHARES = [10 ** (-step / 10) for step in range(3, 31)]
 """Of requests that take longer, from half of them to one in a thousand."""
@@ -23,7 +23,7 @@ def picture(records: Records) -> str:
         for q, ms in curve(found, [1 - share for share in SHARES])
     ]
     data = alt.Data(values=values)  # type: ignore[no-untyped-call]
-    base = alt.Chart(data, width=330, height=170).mark_line()
+    base = alt.Chart(data, width=240, height=170).mark_line()
     lines = base.encode(
         x=alt.X("ms:Q", title="light requests: response time, ms", scale=alt.Scale(type="log", nice=False)),
         y=alt.Y(
@@ -39,7 +39,7 @@ def picture(records: Records) -> str:
             scale=alt.Scale(scheme="dark2"),
             legend=alt.Legend(labelLimit=300, orient="bottom"),
         ),
-        facet=alt.Facet("panel:N", title=None, columns=2, sort=[*MIXED]),
+        facet=alt.Facet("panel:N", title=None, columns=3, sort=[*MIXED]),
     ).configure(background="white")
     return str(vl_convert.vegalite_to_svg(lines.to_json())) + "\n"
 

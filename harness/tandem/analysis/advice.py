@@ -22,13 +22,13 @@ class Ask(Part):
     """A service."""
 
     wait_ms: Number
-    """Of a request, for its database or another service."""
+    """Wait of a request, for its database or another service."""
     cpu_ms: Number
-    """Of a request, in the application, as a sync program."""
+    """CPU time of a request, in the application, as a sync program."""
     pool: int | None
     """Database connections that it may have at most, each held for the wait and the computing; None: it needs none."""
     cores: int
-    """Of the application."""
+    """Cores of the application."""
     rate_rps: Number
 
 
@@ -51,7 +51,7 @@ class Evidence(Part):
     pairs: dict[str, Number]
     """Record -> CPU per request of its async program by that of its sync one, of this language."""
     threads_most: int
-    """So many handler threads a sync program of this language had at most."""
+    """The most handler threads that a sync program of this language had."""
     checked: list[Checked]
 
 
@@ -62,13 +62,13 @@ class Sized(Part):
     cpu_ms: Number
     workers: int
     threads: int | None
-    """Of each worker; None: its requests hold none."""
+    """Threads of each worker; None: its requests hold none."""
     in_flight: int
     """Requests at once."""
     pool: int | None
-    """The least that is enough."""
+    """The least pool that is enough."""
     possible_rps: Number
-    """With these."""
+    """Rate that is possible with these numbers."""
     lacks: str | None
     """Why it does not reach the rate; None if it does."""
 
@@ -106,13 +106,13 @@ def least(enough: Callable[[int], bool], most: int) -> int | None:
 
 
 def _rate(ask: Ask, cpu_ms: float, in_flight: int, pool: int | None) -> float:
-    """Requests per second with so many at once."""
+    """Requests per second that are answered with so many in flight."""
     spans = (Span("pool", pool, (Station("app", cpu_ms, ask.cores),), ask.wait_ms), Span("client", None))
     return solve(Network(in_flight, spans)).throughput_rps
 
 
 def size(ask: Ask, model: Model, cpu_ms: float, one_core: bool) -> Sized:
-    """one_core: a worker uses one core at most, so there are as many as cores."""
+    """What a model needs. one_core: a worker uses one core at most, so there are as many as cores."""
     wanted = ask.rate_rps / SPARE
     workers = ask.cores if one_core or model == "async" else 1
     little = wanted * (ask.wait_ms + cpu_ms) / 1e3
@@ -202,7 +202,7 @@ def changes(ask: Ask, evidence: Evidence, chosen: Sized) -> list[Change]:
 
 
 def confidence(evidence: Evidence, chosen: Sized) -> tuple[Level, list[str]]:
-    """By how far predictions were off in the records, cells that were predicted from others before those that were not."""
+    """How sure the advice is: how far predictions were off in the records, those from other cells before others."""
     counted = [one for one in evidence.checked if one.elsewhere] or evidence.checked
     if not counted:
         return "low", ["no record shows how far predictions are off"]

@@ -19,11 +19,11 @@ class CellMeans:
     """The model, fitted."""
 
     means: Floats
-    """Of each cell, with the blocks' effects averaged out."""
+    """Mean of each cell, with the blocks' effects averaged out."""
     spread: Floats
-    """Their covariance for an error of 1."""
+    """Covariance of the means for an error of 1."""
     sd: float | None
-    """Of the errors: pooled over all residuals; None without degrees of freedom."""
+    """Standard deviation of the errors: pooled over all residuals; None without degrees of freedom."""
     freedom: int
 
     def estimate(self, weights: ArrayLike) -> tuple[float, float | None]:
@@ -33,7 +33,7 @@ class CellMeans:
         return float(each @ self.means), error
 
     def half_width(self, error: float | None, confidence: float) -> float | None:
-        """Of the two-sided Student's t interval of an estimate."""
+        """Half the width of the two-sided Student's t interval of an estimate; None without an error."""
         if error is None:
             return None
         return float(scipy.special.stdtrit(self.freedom, (1 + confidence) / 2)) * error

@@ -32,7 +32,7 @@ class Nearness:
 
 
 def passed(shares: Iterable[Mapping[str, float]]) -> set[str]:
-    """Those that an application passed. They are no ceilings, and cut nothing off."""
+    """Stand-ins that an application passed. They are no ceilings, and cut nothing off."""
     return {name for own in shares for name, share in own.items() if share > 1}
 
 
@@ -75,11 +75,11 @@ def cut_off(
 
 
 def holding(ceilings_rps: Mapping[str, float | None], reached_rps: float) -> dict[str, float]:
-    """Those that nothing passed, of a record with one look before all blocks. reached_rps: the highest rate of the session."""
+    """Ceilings that nothing passed, of a record with one look before all blocks. reached_rps: the highest rate of the session."""
     return {name: rate for name, rate in ceilings_rps.items() if rate and rate >= reached_rps}
 
 
 def reaches_ceiling(goodput_rps: float | None, ceilings_rps: Mapping[str, float | None]) -> bool:
-    """Is it the lowest ceiling's as much as its own? False where no ceiling was looked at."""
+    """Is a goodput as much the lowest ceiling's as its own? False where no ceiling was looked at."""
     lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
     return bool(goodput_rps and lowest) and (goodput_rps or 0) > CENSORED_SHARE * (lowest or 0)

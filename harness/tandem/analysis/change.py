@@ -11,19 +11,19 @@ from tandem.analysis.ratios import Floats
 LEARNED = 40
 """Nights before the first that is judged: centre and noise are not known yet."""
 ANEW = 7
-"""Every so many nights centre and noise are estimated again, from all nights before."""
+"""Number of nights after which centre and noise are estimated again, from all nights before."""
 CLIP = 3.0
-"""In units of the noise: one night, however odd, raises no alarm by itself."""
+"""Largest deviation, in units of the noise: one night, however odd, raises no alarm by itself."""
 ALLOWANCE = 1.0
 """k: what a night may deviate without adding to the sum."""
 LIMIT = 3.5
 """h: where the sum raises an alarm, of a series that is looked at alone."""
 FAMILY_SLOPE = 1.7
-"""By how much the limit for many series divides the logarithm of their number. Chosen by simulation
+"""Divisor of the logarithm of the number of series, in the limit for many. Chosen by simulation
 (harness/benchmarks/detection.py): 70 series then raise a false alarm in some 75 nights together where the noise has heavy
 tails, in a thousand where it is normal, and a step of three times the noise still takes five nights."""
 NOISE_LEAST = 0.0005
-"""Of a logarithm: what is more even than that is not judged by its own evenness."""
+"""Least noise of a logarithm: what is more even than that is not judged by its own evenness."""
 NORMAL = 1.4826
 """Median absolute deviation -> standard deviation of a normal distribution."""
 PENALTY_PER_LN_N = 4.0
@@ -66,7 +66,7 @@ def usual(values: Floats, blocks: Floats, sds: Floats, start: int) -> tuple[floa
 
 
 def numbers(values: Sequence[float | None]) -> Floats:
-    """Not a number for None."""
+    """The values as an array, with not a number for None."""
     return np.array(values, float)
 
 
@@ -153,7 +153,7 @@ def levels(values: Sequence[float]) -> list[int]:
 
 
 def bisected(count: int, differs: Sequence[tuple[int, bool]]) -> tuple[int, int]:
-    """Between which two of `count` images in a row the change lies, as far as is known.
+    """The two of `count` images in a row between which the change lies, as far as is known.
 
     The first is good and the last is not. differs: of images between them, whether each was found to differ from the
     first. The next to try is in the middle of the two that are returned; they are neighbours when nothing is left.

@@ -29,7 +29,7 @@ class Differing(Part):
     """A metric in which the baseline differs from itself."""
 
     ratio: Number
-    """Second start by first."""
+    """Ratio of the second start to the first."""
     p_adjusted: Number
     """The p value of no difference, by Holm over the metrics."""
 
@@ -39,9 +39,9 @@ class Control(Part):
 
     verdict: Literal["passed", "failed"]
     metrics: int
-    """How many could be tested and share the limit."""
+    """How many metrics could be tested and share the limit."""
     differing: dict[str, Differing] = Field(default_factory=dict)
-    """By metric; empty where it passed."""
+    """Metric -> how the baseline differs from itself; empty where it passed."""
     widened_ln: dict[str, Number] = Field(default_factory=dict)
     """Metric -> by how much either end of each interval of its ratios was moved out, on the logarithm; empty where it passed."""
 

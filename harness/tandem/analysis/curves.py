@@ -25,9 +25,9 @@ class Loss:
     """What the last value falls short of the best one, as a share of the best."""
 
     interval: tuple[float, float]
-    """95 %, whichever value is the best one."""
+    """95 % interval, whichever value is the best one."""
     p: float
-    """Of no loss at all, one-sided."""
+    """The p value of no loss at all, one-sided."""
 
     @property
     def shown(self) -> bool:
@@ -43,7 +43,7 @@ def _noise(ln: Floats) -> tuple[Floats, float]:
 
 @cache
 def _dunnett(others: int, freedom: int) -> tuple[Floats, float]:
-    """Of the differences of so many means to one, in standard errors, where all are equal: draws of the largest,
+    """The differences of so many means to one, in standard errors, where all are equal: draws of the largest,
     ascending, and what 95 % of them all stay within."""
     chance = np.random.default_rng(SEED)
     means = chance.standard_normal((DRAWS, others + 1))

@@ -98,7 +98,7 @@ class PlannedLook:
         return min(1.0, math.exp(scipy.optimize.brentq(lacking, low, high, xtol=1e-6)))
 
     def overall_one_sided(self, p: float) -> float:
-        """The same of a one-sided p: half of a two-sided one."""
+        """The smallest alpha, as in `overall`, at which a one-sided p is enough: half of a two-sided one."""
         return self.overall(2 * p) / 2 if p < 0.5 else p
 
     def detectable(self, blocks: int, alpha: float) -> float:
@@ -115,7 +115,7 @@ class PlannedLook:
 
 @cache
 def _at_once(n: int, freedom: int, alpha: float) -> float:
-    """From the noncentral t distribution."""
+    """The detectable distance with one look, from the noncentral t distribution."""
     critical = float(scipy.stats.t.ppf(1 - alpha / 2, freedom))
 
     def lacking(distance: float) -> float:
@@ -131,7 +131,7 @@ def _at_once(n: int, freedom: int, alpha: float) -> float:
 
 @cache
 def _at_looks(planned: tuple[int, ...], alpha: float) -> float:
-    """By simulation with a fixed seed: the t statistics of one series at several numbers of blocks have no closed form."""
+    """The distance detectable at several looks, by simulation with a fixed seed: their t statistics have no closed form."""
     noise = np.random.default_rng(SEED).standard_normal((SIMULATED, planned[-1]))
     tests = [
         (

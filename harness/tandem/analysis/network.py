@@ -24,7 +24,7 @@ import numpy as np
 from tandem.analysis.ratios import Floats
 
 MOST_CUSTOMERS = 4096
-"""The work grows with their square."""
+"""Most customers of a network: the work grows with their square."""
 MATTERS = 0.02
 """What raises the throughput by less than this when it is doubled limits nothing."""
 CUSTOMERS = "connections"
@@ -51,7 +51,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Network:
-    """spans: the innermost first."""
+    """A closed network. spans: the innermost first."""
 
     customers: int
     spans: tuple[Span, ...]
@@ -59,7 +59,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Solution:
-    """Of a network. Throughput and response time are those of the whole; by Little's law their product is the customers."""
+    """A network's figures. Throughput and response time are those of the whole; by Little's law their product is the customers."""
 
     throughput_rps: float
     response_ms: float
@@ -74,7 +74,7 @@ def _log_station(station: Station, customers: int) -> Floats:
 
 
 def _convolved(one: Floats, other: Floats) -> Floats:
-    """Of factors given by their logarithms, which neither overflow nor underflow."""
+    """Convolution of factors given by their logarithms, which neither overflow nor underflow."""
     return np.array([np.logaddexp.reduce(one[: n + 1] + other[n::-1]) for n in range(len(one))])
 
 
@@ -127,7 +127,7 @@ def solve(network: Network) -> Solution:
 
 
 def _with_more(network: Network, names: Collection[str]) -> Network:
-    """With twice the permits of these spans, and twice the servers of these stations."""
+    """The network with twice the permits of these spans, and twice the servers of these stations."""
     spans = []
     for span in network.spans:
         more = tuple(replace(s, servers=2 * s.servers) if s.name in names else s for s in span.stations)

@@ -33,7 +33,7 @@ class RepeatedFigure(Part):
     label: str
     metric: str
     recorded: list[Number]
-    """One value per good trial."""
+    """Recorded values, one per good trial."""
     new: list[Number]
     interval: tuple[Number, Number] | None
     """Where the mean of the new values is expected; null with fewer than two recorded ones."""
@@ -83,7 +83,7 @@ METRICS = ("goodput_rps", "app_cpu_us_per_request", "app_memory_peak_bytes", "re
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Of one trial's windows; None where one of them does not tell, or there is none."""
+    """The mean over one trial's windows; None where one of them does not tell, or there is none."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known and len(known) == len(values) else None
 
@@ -114,10 +114,10 @@ class Replayed(Part):
     """Id of the record."""
     new: str
     verdict: Verdict
-    """Of the new result."""
+    """Verdict of the new result."""
     figures: list[RepeatedFigure]
     differences: list[str]
-    """Of the environments, in sentences."""
+    """Differences of the environments, in sentences."""
     reproduced: bool
     """The new result is ok, something could be compared and nothing is outside."""
 
@@ -133,7 +133,7 @@ def next_values(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floa
 
 
 def next_value(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-    """The same of one series; None below two values."""
+    """The interval in which one further value of a series is expected; None below two values."""
     if len(values) < 2:
         return None
     low, high = next_values(values, confidence)

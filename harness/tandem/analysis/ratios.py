@@ -18,7 +18,7 @@ from tandem.record.part import Number, Part
 
 Floats = NDArray[np.float64]
 Better = Literal["higher", "lower", "quicker"]
-"""Of a rate, a cost, a time."""
+"""What is better of a rate, a cost, a time."""
 Word = Literal["faster", "slower", "cheaper", "dearer", "equivalent", "inconclusive", "too few"]
 
 CONFIDENCE = 0.95
@@ -28,7 +28,7 @@ MARGIN = 0.03
 NO_WINNER = 1.10
 """A ratio whose interval lies within this and its reciprocal has no winner."""
 BLOCKS_LEAST = 6
-"""With fewer nothing is called different: the scatter of so few values says little of the next ones."""
+"""Fewest blocks to call anything different: the scatter of fewer values says little of the next ones."""
 ONE_LOOK = PlannedLook()
 ROUNDING = 1e-9
 """Ends of an interval that differ by no more than this share differ by rounding alone."""
@@ -52,7 +52,7 @@ class Ratio(Part):
     p_t: Number | None
     """Two-sided t test of no difference."""
     p_sign_flip: Number | None
-    """Exact up to 20 blocks, above by 100,000 seeded random flips."""
+    """Two-sided sign-flip test: exact up to 20 blocks, above by 100,000 seeded random flips."""
     p_equivalent: Number | None
     """Two one-sided t tests of a difference of at least the margin."""
     detectable_ratio: Number | None
@@ -82,7 +82,7 @@ def interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats,
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """The same of one mean; None below two values. Trials are the unit of replication."""
+    """Student t interval of one mean; None below two values. Trials are the unit of replication."""
     if len(values) < 2:
         return None
     low, high = interval(values)
@@ -198,7 +198,7 @@ def compare_many(
         ratios, low, high = np.exp(means), np.exp(low - widened_ln), np.exp(high + widened_ln)
 
     def nearest(of: Floats) -> Floats:
-        """As far from 0 as the mean is at least; all 0 where it may be nothing."""
+        """The values, moved until their mean is as near to 0 as it may be; all 0 where it may be nothing."""
         off = np.abs(means) > widened_ln
         return np.where(off[..., None], of - widened_ln * np.sign(means)[..., None], 0.0)
 
@@ -244,7 +244,7 @@ class Decision(NamedTuple):
 
     word: Word
     p_adjusted: float | None
-    """Of no difference, by Holm over the family and over all looks."""
+    """The p value of no difference, by Holm over the family and over all looks."""
     within_margin: bool
     """The whole difference lies within the margin, also one that was found."""
 
@@ -294,4 +294,4 @@ WORDS: dict[Better, tuple[Word, Word]] = {
     "lower": ("dearer", "cheaper"),
     "quicker": ("slower", "faster"),
 }
-"""For a ratio above 1, and below."""
+"""Words for a ratio above 1, and below."""

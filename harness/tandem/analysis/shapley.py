@@ -48,7 +48,7 @@ class Orders:
 
     @property
     def states(self) -> list[int]:
-        """Those that an order goes through: what has to be measured."""
+        """The states that an order goes through: what has to be measured."""
         return [state for state in range(self.all + 1) if self._before[state] and self._after[state]]
 
     def weights(self) -> Floats:

@@ -41,20 +41,20 @@ class Calibrated(Part):
     """What windows of one variant tell of one request: medians."""
 
     demands_us: dict[str, Number]
-    """Role -> CPU time."""
+    """Role -> CPU time of a request."""
     cpusets: dict[str, str]
     """Role -> its CPUs; empty: all."""
     cores: dict[str, int]
     """CPU set -> how many they are."""
     round_trips: Number
-    """To the database, as PgBouncer or the database counted them."""
+    """Round trips of a request to the database, as PgBouncer or the database counted them."""
     distance_ms: Number
-    """Of one round trip before the load, without the CPU time that it costs; 0 without a latency proxy."""
+    """Round trip before the load, without the CPU time that it costs; 0 without a latency proxy."""
     during_ms: Number | None = None
     """The whole round trip, during the load."""
     steal_share: Number = 0.0
     foreign_share: Number = 0.0
-    """Of the CPU time, by processes that do not belong to the stack."""
+    """Share of the CPU time that processes which do not belong to the stack took."""
     windows: int
 
 
@@ -64,9 +64,9 @@ class Setup:
 
     connections: int
     wait_ms: float = 0.0
-    """Of a request, apart from the database; a handler thread waits with it."""
+    """Wait of a request, apart from the database; a handler thread waits with it."""
     distance_ms: float = 0.0
-    """Of each round trip to the database, apart from CPU time."""
+    """Time of each round trip to the database, apart from CPU time."""
     threads: int | None = None
     """Requests that can be handled at once: workers x threads."""
     pool: int | None = None
@@ -84,7 +84,7 @@ class Predicted(Part):
     utilisation: dict[str, Number]
     """Station or span -> share in use."""
     limited_by: str
-    """In the words of a window's bottleneck."""
+    """The limit, in the words of a window's bottleneck."""
     gains: dict[str, Number] = Field(default_factory=dict)
     """What there is more of -> throughput by the present one, were there twice as much of it."""
 
@@ -99,7 +99,7 @@ def parallel(language: str, model: str, settings: Mapping[str, str]) -> int | No
 
 
 def round_trips(window: Window) -> float:
-    """Of one request, counted: PgBouncer's queries, else the database's statements."""
+    """Round trips of one request, counted: PgBouncer's queries, else the database's statements."""
     answered = window.requests + window.probes
     if not answered:
         return 0.0

@@ -22,7 +22,7 @@ from tandem.record.part import Number, Part
 
 CONFIDENCE = 0.95
 STEP, BEYOND = 0.0125, 0.6
-"""Of the grid of ln rates, and how far it goes on beyond all probes."""
+"""Step of the grid of ln rates, and how far the grid goes on beyond all probes."""
 SPREADS = np.geomspace(0.004, 0.6, 18)
 SPREAD_PRIOR = 0.1
 SCALES = np.geomspace(0.004, 0.15, 9)
@@ -38,7 +38,7 @@ class Threshold(Part):
 
     rate_rps: Number
     interval_rps: tuple[Number, Number]
-    """95 %."""
+    """95 % interval of the rate."""
     start_sd: Number
     """How much the limits of single starts differ, as a share."""
     starts: int
@@ -46,9 +46,9 @@ class Threshold(Part):
 
 
 def threshold(starts: Sequence[StartProbes], spreads: NDArray[np.float64] = SPREADS) -> Threshold | None:
-    """None where all probes passed, or none did: there is nothing to find on one side.
+    """The threshold; None where all probes passed, or none did: there is nothing to find on one side.
 
-    spreads: of the starts, that may be.
+    spreads: values that the starts' spread may have.
     """
     starts = [start for start in starts if start]
     outcomes = {passed for start in starts for _, passed in start}

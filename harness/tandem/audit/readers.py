@@ -20,9 +20,9 @@ from tandem.load import wrk
 from tandem.load.rows import PERCENTILES, Floats, Ints, Rows, answers_per_second, times
 
 TEXT_MOST, DATABASE_MOST = 16 * 2**20, 256 * 2**20
-"""Bytes of a file."""
+"""The most bytes of a text file and of a database."""
 ROWS_MOST = 200_000
-"""Rows of a table; of single requests ten times as many."""
+"""The most rows of a table; of single requests ten times as many."""
 FILES_MOST = 2_000
 QUERY_MOST_S = 20
 LONGEST_S = 30 * 24 * 3600

@@ -70,14 +70,14 @@ class Row:
     depth: float | None = None
     """Requests that a connection has at once: pipelining, streams."""
     several: bool = False
-    """It has several at once, as in HTTP/2: without `depth` nothing is known of how many."""
+    """Several requests at once on a connection, as in HTTP/2: without `depth` nothing is known of how many."""
     requests: float | None = None
     """Answers, right or wrong."""
     errors: float | None = None
-    """Those with status 400 and above."""
+    """Answers with status 400 and above."""
     duration_s: float | None = None
     cpu_percent: float | None = None
-    """100 is one CPU."""
+    """CPU use: 100 is one CPU."""
     cpus: float | None = None
     runs: float | None = None
     loose: str = ""

@@ -19,7 +19,7 @@ class Level(StrEnum):
     CONTRADICTS = "contradicts"
     """No load can have these figures, if each is what its name says."""
     QUESTION = "question"
-    """It looks wrong, and may well be right."""
+    """The figures look wrong, and may well be right."""
     LIMIT = "limit"
     """The figures may be right, and say less than they seem to."""
 
@@ -59,7 +59,7 @@ class Audit:
 
 type Find = Callable[[Sequence[Row]], Iterator[tuple[int, str]]]
 RULES: list[tuple[Objection, Find]] = []
-"""Each with what finds the indices of the rows that it catches, and what it found."""
+"""Rules, each with what finds the indices of the rows that it catches, and what it found."""
 
 
 def audit(rows: Sequence[Row], not_read: Sequence[str] = ()) -> Audit:

@@ -11,7 +11,7 @@ import numpy as np
 from tandem.catalog.scenario import Body
 
 HEAD_BYTES = 64
-"""So much of its beginning tells a drawn body from all others of its study: the wire is read no further."""
+"""Bytes at its beginning that tell a drawn body from all others of its study: the wire is read no further."""
 
 
 class Sent(NamedTuple):
@@ -23,7 +23,7 @@ class Sent(NamedTuple):
 
 @dataclass(frozen=True)
 class SentBodies:
-    """Those that a load sends, one drawn for each request. name: another for other bodies."""
+    """Bodies that a load sends, one drawn for each request. name: another for other bodies."""
 
     each: tuple[bytes, ...]
     name: str

@@ -65,7 +65,7 @@ class Implementation(Entry):
 
     title: str
     version: Annotated[int, Field(ge=1)] = 1
-    """Raised by hand when the work that the program does changes: sessions of two versions are kept apart."""
+    """Version, raised by hand when the program's work changes: sessions of two versions are kept apart."""
     language: str
     model: Literal["sync", "async", "green"]
     """green: blocking code on threads of the runtime, such as goroutines and virtual threads."""
@@ -76,7 +76,7 @@ class Implementation(Entry):
     further_values: dict[str, list[str]] = Field(default_factory=dict)
     """Values of settings that it has beyond those of the contract."""
     settings: dict[str, Setting] = Field(default_factory=dict)
-    """Its own, which no other has."""
+    """Settings of its own, which no other has."""
     pool_tells: bool = False
     """`GET /pool` says how long requests waited for its own pool of database connections, where the settings let it."""
     worker_pools: bool = False
@@ -88,7 +88,7 @@ class Implementation(Entry):
     statements: dict[str, list[str]] = Field(default_factory=dict)
     """Scenario -> the statements that each request sends, of a program that sends its own: their texts are in its folder's sql/."""
     prepares_transactions: bool = False
-    """Its driver prepares BEGIN and COMMIT as well, of which PostgreSQL counts the first execution alone."""
+    """Whether its driver prepares BEGIN and COMMIT, of which PostgreSQL counts the first execution alone."""
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
 
@@ -121,7 +121,7 @@ def _shows_a_level(seconds: int) -> int:
 
 SteadySeconds = Annotated[int, Field(ge=0), AfterValidator(_shows_a_level)]
 EQUAL_SHARES = (0.1, 0.3, 0.6, 0.8)
-"""Of what the slowest reaches: the only ones that a plan may name, so that all records have the same metrics."""
+"""Shares of what the slowest reaches: all that a plan may name, so that all records have the same metrics."""
 EQUAL_LEAST_S = 3
 """Seconds of a window at an equal rate: about half of them are measured then."""
 
@@ -133,28 +133,28 @@ class Pairing(BaseModel):
     blocks: Annotated[int, Field(ge=1)]
     """Fresh starts of every variant."""
     looks: tuple[int, ...] = ()
-    """In place of `blocks`: it is looked after so many blocks, and it ends at the first look that decides."""
+    """Blocks after which it is looked, in place of `blocks`; it ends at the first look that decides."""
     rounds: Annotated[int, Field(ge=1)]
     """Windows in turn within a block, of every variant that is not measured in slices."""
     window_s: Annotated[int, Field(ge=2)]
     warm_up_s: Annotated[int, Field(ge=1)]
     steady_buckets: SteadySeconds = 0
-    """So many last seconds of the warm-up must be steady (tandem.judge.steady); 0: they are not looked at."""
+    """Last seconds of the warm-up that must be steady (tandem.judge.steady); 0: they are not looked at."""
     warm_up_cap_s: Annotated[int, Field(ge=0)] = 0
-    """Where it is not steady yet it goes on for so long; 0: it does not."""
+    """Longest warm-up, where it is not steady yet; 0: it does not go on."""
     trim_start_s: float = 0.5
     trim_end_s: float = 0.25
     sliced_s: Annotated[int, Field(ge=0)] = 0
-    """So long each variant of a block is measured in slices; 0: in windows in turn."""
+    """Seconds for which each variant of a block is measured in slices; 0: in windows in turn."""
     slice_s: Annotated[float, Field(ge=0.5)] = 1.0
     equal_shares: tuple[float, ...] = ()
-    """Of what the slowest variant of the block reaches: at each of these rates every variant has an open window of its own."""
+    """Shares of what the block's slowest variant reaches: at each such rate every variant has an open window of its own."""
     equal_s: Annotated[int, Field(ge=0)] = 0
-    """Of each of these windows."""
+    """Seconds of each window at an equal rate."""
     duet_s: Annotated[int, Field(ge=0)] = 0
-    """Of the window at the end of each block in which all are loaded at once, moderately; 0: there is none."""
+    """Seconds of the window at each block's end in which all are loaded at once, moderately; 0: there is none."""
     saturated_s: Annotated[int, Field(ge=0)] = 0
-    """Of another one behind it, near the limit of all together; 0: there is none."""
+    """Seconds of another window behind the duet, near the limit of all together; 0: there is none."""
 
     @model_validator(mode="after")
     def _can_be_steady(self) -> Self:
@@ -182,7 +182,7 @@ class Plan(Entry):
     warm_up_requests_per_worker: Annotated[int, Field(ge=0)]
     warm_up_cap_s: Annotated[int, Field(ge=1)]
     steady_buckets: SteadySeconds = 0
-    """So many last seconds of the warm-up must be steady (tandem.judge.steady); 0: they are not looked at."""
+    """Last seconds of the warm-up that must be steady (tandem.judge.steady); 0: they are not looked at."""
     closed_s: Annotated[int, Field(ge=2)]
     open_s: Annotated[int, Field(ge=2)]
     open_load_fraction: Annotated[float, Field(gt=0, lt=1)]

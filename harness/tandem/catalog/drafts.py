@@ -14,7 +14,7 @@ import yaml
 from tandem.errors import UsageError
 
 FILE_MOST = 64 << 20
-"""Bytes."""
+"""Largest file, in bytes."""
 PATHS_MOST, VALUES_MOST, REQUESTS_MOST = 100, 400, 20
 CHANGING = ("post", "put", "delete")
 LOGGED = re.compile(r'"([A-Z]+) (/[!-~]*) HTTP/[0-9.]+" (\d{3})\b')
@@ -104,13 +104,13 @@ type _Asked = tuple[str, str, str | None, int]
 
 
 def _logged(text: str) -> Counter[_Asked]:
-    """A log has no bodies, so only its GETs."""
+    """The GETs of a log, as it has no bodies."""
     found = ((one[1], one[2], None, int(one[3])) for one in LOGGED.finditer(text))
     return Counter(one for one in found if one[0] == "GET")
 
 
 def _recorded(entries: list[dict[str, Any]]) -> Counter[_Asked]:
-    """Of the host that is asked most."""
+    """Requests to the host that is asked most."""
     hosts = Counter(urlsplit(one["request"]["url"]).netloc for one in entries)
     found = Counter[_Asked]()
     for one in entries:

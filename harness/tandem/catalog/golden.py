@@ -22,7 +22,7 @@ class Answers(ABC):
     """Tells right bodies from others."""
 
     media_type: str | None
-    """Of Content-Type; None: any."""
+    """Media type in Content-Type; None: any."""
     ignored: Sequence[str] = ()
     """Paths in JSON whose values may differ: then so may lengths."""
 
@@ -50,7 +50,7 @@ class Golden(Answers):
     media_type: str = "application/json"
 
     def only(self, ids: list[int]) -> "Golden":
-        """The same for some ids only."""
+        """The golden bodies of some ids only."""
         return Golden({i: self.bodies[i] for i in ids}, self.what, self.key)
 
     def lengths(self) -> set[int]:
@@ -82,7 +82,7 @@ class Exact(Answers):
 
     body: bytes
     media_type: str | None = None
-    """None: any."""
+    """Media type in Content-Type; None: any."""
     ignored: Sequence[str] = ()
 
     def lengths(self) -> set[int]:
@@ -125,7 +125,7 @@ class Sums(Answers):
 
     @cached_property
     def bodies(self) -> SentBodies:
-        """The same, as a load sends them."""
+        """All bodies that can be sent, as a load sends them."""
         return SentBodies.of(*(one.body for one in self.sent))
 
     @cached_property
@@ -137,7 +137,7 @@ class Sums(Answers):
         return {len("Sum: ") + self.digits}
 
     def knows(self, sent: bytes) -> bool:
-        """Whether so much was seen of it that it is one of ours."""
+        """Whether so much was seen of a body that it is one of ours."""
         return sent[:HEAD_BYTES] in self._answers
 
     def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
@@ -162,7 +162,7 @@ class Created(Answers):
 
 
 TABLES = {"recipes": ("recipe", "id"), "dashboards": ("dashboard", "user_id")}
-"""In the order in which contract/sql/golden.sql yields them: what a body is, and under which key it names itself."""
+"""Tables in the order of contract/sql/golden.sql: what a body is, and under which key it names itself."""
 
 type Tables = Mapping[str, Golden]
 
@@ -186,7 +186,7 @@ def of_bodies(results: Sequence[Mapping[int, bytes]]) -> Tables:
 
 
 def recipes_of(scenario: Scenario) -> list[int]:
-    """Those that can come; empty: any."""
+    """Recipes that can come; empty: any."""
     return scenario.expanded_ids or expand(",".join(scenario.answer.ids))
 
 

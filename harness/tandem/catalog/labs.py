@@ -43,7 +43,7 @@ class LabHost(BaseModel):
     engine: str
     """How its engine is reached: `here`, `ssh://user@host[:port]`, or `context:NAME` of a Docker context."""
     address: str
-    """On the network that requests travel over: an IPv4 address, or a host name that has one."""
+    """Address on the network that requests travel over: an IPv4 address, or a host name that has one."""
     roles: Annotated[tuple[Role, ...], Field(min_length=1)]
     cpus: dict[Role, str] = {}
     """The CPU set of each role, such as "0,2-3". Without any its roles share all CPUs."""
@@ -88,7 +88,7 @@ class LabHost(BaseModel):
 
     @cached_property
     def engine_key(self) -> str:
-        """The same for two ways to write one engine: the user of an SSH address is left out, its port is not."""
+        """A key for all ways to write one engine: the user of an SSH address is left out, its port is not."""
         ssh = SSH.fullmatch(self.engine)
         return f"{ssh['host'].lower()}:{int(ssh['port'] or 22)}" if ssh else self.engine
 
@@ -159,7 +159,7 @@ class Lab(Entry):
         return found
 
     def resolved(self, ask: Callable[[str], list[str]] = resolve) -> "Lab":
-        """The same lab with numbers for addresses. ask: the IPv4 addresses of a name or a number.
+        """The lab with numbers for addresses. ask: the IPv4 addresses of a name or a number.
 
         Raises UsageError where a name means nothing or no address that another host could reach, and where two hosts
         have one address.

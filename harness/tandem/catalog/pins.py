@@ -62,7 +62,7 @@ def pins_in(name: str, read: Callable[[str], str | None]) -> dict[str, str]:
 
 
 def pins_of(root: Path, name: str) -> dict[str, str]:
-    """Those of an implementation as it is in a repository."""
+    """Dependency -> version of an implementation as it is in a repository."""
 
     def text_of(path: str) -> str | None:
         file = root / path

@@ -31,9 +31,9 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     text: str | None = None
     integers_to: Annotated[int, Field(ge=1)] | None = None
-    """1, 2, … up to this number"""
+    """Last of the numbers 1, 2, … in the array."""
     repeated: Annotated[int, Field(ge=1)] = 1
-    """so many times."""
+    """How often the array has the numbers, one after the other."""
     drawn: Annotated[int, Field(ge=1)] = 1
     """How many arrays the load's requests are drawn from: each has other numbers, of as many digits as these."""
 
@@ -52,7 +52,7 @@ class Body(BaseModel):
         return json.dumps(self.numbers()).encode()
 
     def numbers(self) -> list[int]:
-        """Those of a generated array."""
+        """The numbers of a generated array."""
         assert self.integers_to is not None
         return [*range(1, self.integers_to + 1)] * self.repeated
 
@@ -64,7 +64,7 @@ class Answer(BaseModel):
     golden: Literal["recipes", "dashboards"] | None = None
     """The golden body (contract/golden) of the recipe that it names, or of the session's user."""
     ids: list[str] = []
-    """Of the golden recipes that can come, as ranges; where it is not given, those that are asked for."""
+    """Golden recipes that can come, as ranges; where it is not given, those that are asked for."""
     file: str | None = None
     """The bytes of this file of contract/."""
     text: str | None = None
@@ -73,13 +73,13 @@ class Answer(BaseModel):
     texts: dict[str, str] | None = None
     """What stands for {id} in the request's path (`values`) -> text."""
     media_type: str = "text/plain"
-    """Of Content-Type beside `text`, `texts` and `base64`; empty: any."""
+    """Media type in Content-Type, beside `text`, `texts` and `base64`; empty: any."""
     sum_digits: Annotated[int, Field(ge=1)] | None = None
     """`Sum: N`, N the sum of the numbers in the request's own body; it has always so many digits."""
     created: str | None = None
     """`{"id":N}`, and a row in this table for each answer."""
     ignore: list[str] = []
-    """Beside `text` and `texts`: paths in JSON whose values are not compared (tandem.catalog.ignoring)."""
+    """Paths in JSON whose values are not compared, beside `text` and `texts` (tandem.catalog.ignoring)."""
 
     @model_validator(mode="after")
     def _one(self) -> "Answer":
@@ -143,16 +143,16 @@ class Scenario(Entry):
 
     stresses: str
     version: Annotated[int, Field(ge=1)] = 1
-    """Raised by hand when what a request asks for changes: sessions of two versions are kept apart."""
+    """Version, raised by hand when what requests ask for changes: sessions of two versions are kept apart."""
     method: Literal["GET", "POST", "PUT", "DELETE"] = "GET"
     path: str
     """Path of the request; `{id}` stands for one of `ids`, drawn by the generator for each request."""
     ids: list[str] = []
     """Ranges such as "1-24", both ends included."""
     values: list[str] = []
-    """Of a reader's own service, in place of `ids`. What is there twice is drawn twice as often."""
+    """Values of a reader's own service in place of `ids`. What is there twice is drawn twice as often."""
     ready: str = ""
-    """Of a reader's own service, the path that tells that it is up; empty: that of the request."""
+    """Path that tells that a reader's own service is up; empty: that of the request."""
     body: Body | None = None
     headers: dict[str, str] = {}
     """Further headers of each request."""
@@ -168,19 +168,19 @@ class Scenario(Entry):
     timeout_s: Annotated[int, Field(ge=1, le=300)] = 10
     """How long a request may take; what takes longer has failed, or is sent again."""
     retries: Annotated[int, Field(ge=0, le=10)] = 0
-    """So often a client sends a request again that has no answer."""
+    """How often a client sends a request again that has no answer."""
     requests_per_connection: Annotated[int, Field(ge=0)] = 0
-    """Of so many requests one is the last of its connection; 0: connections stay."""
+    """Requests of which one is the last of its connection; 0: connections stay."""
     refused_most: Annotated[float, Field(ge=0, le=0.5)] = 0.0
-    """This share of the requests may be refused with 503: of a load that is meant to be too much."""
+    """Share of the requests that may be refused with 503, of a load that is meant to be too much."""
     unsliced: str | None = None
     """Why a comparison cannot measure it in slices."""
     topology: str | None = None
     """What stands in the path unless the user chooses; None: the harness's default."""
     own_class: str | None = None
-    """Of a mix, the scenario whose requests are its own: all other fields are of these."""
+    """Scenario whose requests are a mix's own: all other fields are of these."""
     weight: Annotated[int, Field(ge=1)] = 1
-    """Of its own requests, by the sum of all."""
+    """Weight of its own requests: their share by the sum of all."""
     beside: list[OtherClass] = []
     """The other classes of a mix."""
 
@@ -194,11 +194,11 @@ class Scenario(Entry):
         return self
 
     def with_changes(self, changes: Mapping[str, object]) -> "Scenario":
-        """This one with some fields laid over it. Raises ValidationError."""
+        """The scenario with some fields laid over it. Raises ValidationError."""
         return Scenario.model_validate({**self.model_dump(), **changes}) if changes else self
 
     def asked_with(self, statements: Mapping[str, list[str]]) -> "Scenario":
-        """This one as a program with statements of its own is asked. statements: of bench.toml."""
+        """The scenario as a program with statements of its own is asked. statements: of bench.toml."""
         own = statements.get(self.own_class or self.name, self.statements)
         beside = [
             one.model_copy(update={"scenario": one.scenario.asked_with(statements)}) for one in self.beside

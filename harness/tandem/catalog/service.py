@@ -13,10 +13,10 @@ from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError
 
 PATHS_MOST = 1000
-"""Different paths of one request."""
+"""Most different paths of one request."""
 VALUES_MOST = 20_000
 VALUES_BYTES = 1 << 20
-"""Of a file of values."""
+"""Largest size of a file of values."""
 SLUG = r"[a-z0-9]+(-[a-z0-9]+)*"
 
 
@@ -55,16 +55,16 @@ class OwnRequest(Model):
     """A table [[request]]. `{id}` in its path stands for one of `ids` or `values`, drawn for each request."""
 
     name: Annotated[str, Field(pattern=f"^({SLUG})?$")] = ""
-    """Of its class, where there are several. Default: made of method and path."""
+    """Name of its class, where there are several. Default: made of method and path."""
     weight: Annotated[int, Field(ge=1)] = 1
-    """Its share of all requests, by the sum of the weights."""
+    """Share of all requests, by the sum of the weights."""
     method: Literal["GET", "POST", "PUT", "DELETE"] = "GET"
     path: Annotated[str, AfterValidator(_path)]
     """`{id}` alone: `values` are whole paths."""
     ids: str = ""
     """Whole numbers as ranges, such as 1-50,60."""
     values: list[str] = []
-    """What is there twice is drawn twice as often."""
+    """Values that `{id}` stands for. What is there twice is drawn twice as often."""
     values_file: str = ""
     """A file beside this one with a value on each line, or in the first column of a CSV."""
     body: str | None = None
@@ -118,15 +118,15 @@ class OwnService(Model):
     images: list[str] = []
     """Images of this machine's engine, where the command line names none. The first is the baseline."""
     port: Annotated[int, Field(ge=1, le=65535)] = 8080
-    """It listens there. Its container gets the number as PORT, too."""
+    """Port at which it listens. Its container gets the number as PORT, too."""
     ready: Annotated[str, Field(pattern="^(/[!-~]*)?$")] = ""
     """A path that is answered with a status below 500 once it is up. Default: the first request's."""
     connections: Annotated[int, Field(ge=1, le=10_000)] = 20
-    """Of the load."""
+    """Connections of the load."""
     slo: str = ""
     """Objective of `capacity`, such as p99=50ms."""
     environment: Environment = {}
-    """Of its container."""
+    """Environment of its container."""
     compose: str = ""
     """A Compose file beside this one. The images take the place of its `service`, with the environment that it has there; the
     others run beside it."""
@@ -173,7 +173,7 @@ class OwnService(Model):
 
 
 def _fields(request: OwnRequest, answer: dict[str, Any]) -> dict[str, Any]:
-    """Those of a scenario with one class of requests."""
+    """Fields of a scenario with one class of requests."""
     own: dict[str, Any] = {
         "method": request.method,
         "path": request.path,

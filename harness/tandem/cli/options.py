@@ -51,7 +51,7 @@ _VARIANT = typer.Argument(
 )
 Variants = Annotated[list[str], _VARIANT]
 VariantsOrImages = Annotated[list[str] | None, _VARIANT]
-"""Not needed where --image is given."""
+"""Variants, not needed where --image is given."""
 OneVariant = Annotated[
     str | None,
     typer.Argument(
@@ -117,7 +117,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and no
 Quiet = Annotated[
     bool, typer.Option("--quiet", callback=be_quiet, help="Print no progress, only the result.")
 ]
-"""Its callback does all: a command that takes it has nothing to do."""
+"""Option whose callback does all: a command that takes it has nothing to do."""
 Untested = Annotated[
     bool, typer.Option("--untested", help="Measure even if this harness has not passed its self-test.")
 ]

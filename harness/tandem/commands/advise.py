@@ -29,7 +29,7 @@ from tandem.studies.registry import BELOW, read_folder
 from tandem.wording import counted, number
 
 DIRECT_STUDIES = ("bench", "sweep")
-"""Their variants are alone in their trials, with a closed window each."""
+"""Studies whose variants are alone in their trials, with a closed window each."""
 
 
 def milliseconds(option: str, text: str) -> float:

@@ -38,7 +38,7 @@ from tandem.studies.nightly.study import Nightly, NightlyOptions
 from tandem.studies.registry import read_folder
 
 HISTORY = "history"
-"""The folder in that of the results."""
+"""Folder of the histories, in that of the results."""
 MAIN = ("index", "recipes", "note-write")
 """The scenarios of a night: a server, eight reads, a write."""
 WORSE, MOVED = 3, 4
@@ -364,7 +364,7 @@ def comparison(
 
 
 def ratio_of(result: Result[Compared], metric: str) -> Contrast | None:
-    """New by old; None where the session gives none."""
+    """Ratio of the new image to the old; None where the session gives none."""
     found = result.conclusions.contrast(result.request.variants[-1].label, metric)
     return found if found is not None and found.p_alone is not None else None
 

@@ -70,7 +70,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 def server(out: Path, port: int) -> ThreadingHTTPServer:
-    """On loopback only. Raises TandemError for a port that is taken."""
+    """Server of the site, on loopback only. Raises TandemError for a port that is taken."""
     try:
         return ThreadingHTTPServer((LOOPBACK, port), partial(_Quiet, directory=str(out)))
     except OSError as error:

@@ -38,18 +38,18 @@ class Committed:
     """A record, and what it takes to make it anew."""
 
     folder: str
-    """Below results/."""
+    """Folder of the record, below results/."""
     study: str
     plan: str
     variants: int
     made: str
-    """The day."""
+    """Day of the measurement."""
     today: bool
-    """This harness made it."""
+    """Whether this harness made the record."""
     expected_s: float | None
-    """Without builds."""
+    """Expected time of measuring it again, without builds."""
     refused: str | None
-    """Why it cannot be measured again."""
+    """Why the record cannot be measured again."""
 
     @property
     def state(self) -> str:
@@ -70,7 +70,7 @@ def asked(catalog: Catalog, kind: type[Study[Any]], result: Result[Any]) -> Stud
 
 
 def committed(catalog: Catalog, results: Path, folder: Path, harness: str) -> Committed:
-    """harness: the hash of this one's sources."""
+    """The record in a folder. harness: the hash of this harness's sources."""
     kind, result, _ = read_folder(folder)
     expected_s, refused = None, None
     try:

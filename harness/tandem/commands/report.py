@@ -79,7 +79,7 @@ def listed(found: Index) -> Table:
 
 
 def variants(entry: IndexEntry) -> str:
-    """The first few; where there are more, how many in all."""
+    """The first few variants; where there are more, how many in all."""
     named = ", ".join(entry.variants[:NAMED])
     return named if len(entry.variants) <= NAMED else f"{len(entry.variants)}: {named}, …"
 

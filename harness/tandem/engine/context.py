@@ -25,9 +25,9 @@ class Context(Part):
     variant: str
     coordinates: Coordinates = Field(default_factory=dict)
     bottleneck: str | None = None
-    """Of most windows of full load: of the good ones, if there are any."""
+    """Bottleneck of most windows of full load: of the good ones, if there are any."""
     evidence: list[str] = Field(default_factory=list)
-    """For that bottleneck, from the first window that shows it."""
+    """Evidence of that bottleneck, from the first window that shows it."""
     resources: list[Resource] = Field(default_factory=list)
     """CPU sets and threads under full load, in the mean, the most used first."""
     findings: list[Finding] = Field(default_factory=list)
@@ -67,7 +67,7 @@ class InContext(Conclusions):
 def contexts(
     group: Sequence[OfVariant], trials: Sequence[Trial], estimates: Sequence[Estimate], baselines: Baselines
 ) -> list[Context]:
-    """Of variants that are compared with one another. trials: all, bad ones too. estimates: theirs."""
+    """The contexts of variants that are compared with one another. trials: all, bad ones too. estimates: theirs."""
     rates = {one.variant.label: by_block(one.full_of_all_attempts, goodput) for one in group}
     near = nearness(rates, baselines)
     found = []

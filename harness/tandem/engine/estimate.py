@@ -14,11 +14,11 @@ from tandem.record.store import TRIALS, read_trial
 from tandem.record.trial import Trial, TrialSpec
 
 NEWEST = 120
-"""So many trials are read."""
+"""Number of trials that are read."""
 
 
 type Seconds = tuple[float, float]
-"""Besides loads: of each start of a variant, of each window."""
+"""Seconds besides loads: of each start of a variant, of each window."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class Overheads:
 
     near: Seconds = (5.0, 1.5)
     far: Seconds = (8.0, 2.0)
-    """Where each round trip to the database takes longer: what is verified, and what is waited for at the end, does too."""
+    """Overhead where round trips to the database take longer: verifying, and waiting at the end, does too."""
     together: Seconds = (4.0, 1.5)
-    """Where several variants are up side by side: they share one reset, one challenge and one end."""
+    """Overhead with several variants up side by side: they share one reset, one challenge and one end."""
     of: Mapping[tuple[str, bool], Seconds] = field(default_factory=dict)
     """Implementation, whether far -> its own. A start of Django takes twice that of a program in Rust."""
     by_label: Mapping[str, Seconds] = field(default_factory=dict)
 
     def named(self, variants: Iterable[Variant], far: bool) -> "Overheads":
-        """The same by label, as specs name what they start. far: whether a variant is that says nothing of it. Of what no
-        record tells nothing better than the defaults is expected: the records may all be of quick programs."""
+        """The overheads by label, as specs name what they start. far: whether a variant is that says nothing of it. Of
+        what no record tells nothing better than the defaults is expected: the records may all be of quick programs."""
         least, found = Overheads(), {}
         for one in variants:
             away = far or one.db_rtt_ms is not None
@@ -46,7 +46,7 @@ class Overheads:
         return replace(self, by_label=found)
 
     def of_each(self, spec: TrialSpec) -> Seconds:
-        """In this trial."""
+        """Seconds besides loads in this trial, of each start and of each window."""
         return self.together if len(spec.variants) > 1 else self.by_label.get(spec.variants[0], self.near)
 
 
@@ -74,8 +74,8 @@ def estimate_s(blocks: Iterable[Iterable[TrialSpec]], overheads: Overheads) -> f
 
 
 def overheads_of(trials: Iterable[Trial]) -> Overheads:
-    """In the median; of each implementation by itself too. The defaults where nothing tells. Trials of several variants
-    tell nothing of those of one: their starts share too much."""
+    """Medians of overheads, of each implementation by itself too. The defaults where nothing tells. Trials of several
+    variants tell nothing of those of one: their starts share too much."""
     known = [trial for trial in trials if _tells(trial)]
     alone: dict[bool, list[Trial]] = defaultdict(list)
     own: dict[tuple[str, bool], list[Trial]] = defaultdict(list)
@@ -110,15 +110,15 @@ def _median(trials: Sequence[Trial]) -> Seconds | None:
 
 
 def _start_s(trial: Trial) -> float:
-    """Of each start: what is no load, and by how much its warm-up was longer than was asked for. A generator is started
-    for it, and a slow program's last answers are waited for."""
+    """Overhead of each start: what is no load, and by how much its warm-up was longer than was asked for. A generator is
+    started for it, and a slow program's last answers are waited for."""
     warm_s = sum(phase.duration_s for phase in trial.phases if phase.name == "warm up")
     asked_s = sum(start.warm_up_s or 0.0 for start in trial.starts.values())
     return ((trial.overhead_s or 0.0) + max(0.0, warm_s - asked_s)) / len(trial.starts)
 
 
 def recorded_overheads(results: Path) -> Overheads:
-    """The same from the newest trials of this machine's results; a file that cannot be read is left out."""
+    """Overheads from the newest trials of this machine's results; a file that cannot be read is left out."""
     files = [(file.stat().st_mtime_ns, file) for file in results.glob(f"2*/{TRIALS}/*.json")]
     newest = sorted(files, reverse=True)[:NEWEST]
     return overheads_of(trial for changed_ns, file in newest if (trial := _read(file, changed_ns)))
@@ -126,7 +126,7 @@ def recorded_overheads(results: Path) -> Overheads:
 
 @lru_cache(maxsize=NEWEST)
 def _read(file: Path, changed_ns: int) -> Trial | None:
-    """Once for as long as it stays the same: `reproduce list` tells dozens of estimates."""
+    """Read a file once for as long as it stays the same: `reproduce list` tells dozens of estimates."""
     try:
         return read_trial(file)
     except TandemError:

@@ -21,7 +21,7 @@ def why(trial: Trial) -> str | None:
 
 
 def verdict_of(trials: Iterable[Trial], known: bool) -> Verdict:
-    """Of a study whose figures count only together. known: whether it has them all."""
+    """The verdict of a study whose figures count only together. known: whether it has them all."""
     if any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials):
         return Verdict.INVALID
     return Verdict.OK if known else Verdict.VOID
@@ -60,7 +60,7 @@ def together[C: Conclusions](
 
 
 def once[K](found: Iterable[tuple[K, str]]) -> dict[K, str]:
-    """Of each key the first text, and how many more there are."""
+    """Key -> its first text, and how many more there are."""
     texts: dict[K, list[str]] = {}
     for key, text in found:
         texts.setdefault(key, []).append(text)

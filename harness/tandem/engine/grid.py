@@ -14,11 +14,11 @@ from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
 
 CLOSED, OPEN = "closed", "open"
 LONGEST_DISTANCE_MS = 250
-"""Of a database: drivers give up connecting after two seconds."""
+"""Longest distance of a database: drivers give up connecting after two seconds."""
 
 
 LONGEST_WAIT_MS = 1000
-"""Of a request: windows last only seconds."""
+"""Longest wait of a request: windows last only seconds."""
 SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}
 """Coordinate -> the setting that it is a value of."""
 

@@ -21,7 +21,7 @@ from tandem.record.window import Verdict
 MEASURED_BY_ITSELF = ("time_ms", "cpu_ms", "peak_memory_mib")
 """Figures that are compared of a program that measures itself."""
 FILE = "replay.json"
-"""In the folder of the new result."""
+"""File of a replay, in the folder of the new result."""
 
 
 def read_replayed(folder: Path) -> Replayed | None:
@@ -129,7 +129,7 @@ def _compared(trials: Sequence[Trial], label: str) -> Values:
 
 
 def differences(old: dict[str, Environment], new: dict[str, Environment]) -> list[str]:
-    """In what the environments differ, in sentences: what is so for all variants once, the rest with the variant."""
+    """Differences of the environments in sentences: what is so for all variants once, the rest with the variant."""
     both = [label for label in old if label in new]
     told = {label: list(_differences(old[label], new[label])) for label in both}
     often = Counter(sentence for own in told.values() for sentence in own)

@@ -63,7 +63,7 @@ class TrialLab(Protocol):
 
     @property
     def environments(self) -> dict[str, Environment]:
-        """By label, of the variants that are up or were."""
+        """Environments by label, of the variants that are up or were."""
 
     @property
     def phases_s(self) -> dict[str, float]:
@@ -84,7 +84,7 @@ class Session:
     results: Path
     view: View
     lab: Callable[[Study[Any], Sequence[Variant], Journal], TrialLab]
-    """Called with the study, all variants that appear in a trial, and where it is kept."""
+    """Maker of the lab: called with the study, all variants that appear in a trial, and where it is kept."""
     selftest: str | None = None
     """What the self-test says of the harness."""
     check: Callable[[Sequence[Variant], Request], None] = lambda variants, request: None

@@ -17,9 +17,9 @@ from tandem.record.window import Verdict
 
 DIRECT = "app:8080"
 SHARE = 0.6
-"""Of what the slowest reaches alone: all rates of a duet together."""
+"""Share of what the slowest reaches alone: all rates of a duet together."""
 SATURATED_SHARE = 0.82
-"""Of what all together reach at one rate."""
+"""Share of what all together reach at one rate."""
 
 
 def second(label: str) -> str:
@@ -72,7 +72,7 @@ def all_at_once(pairing: Pairing, labels: list[str], seconds: int, saturated: bo
 
 
 def duet_rates(goodputs_rps: Sequence[float], saturated: bool = False) -> list[int]:
-    """At which rate each is asked, per second. goodputs_rps: of each, alone. saturated: near the limit of all together,
+    """The rate at which each is asked, per second. goodputs_rps: of each, alone. saturated: near the limit of all together,
     which is where their shares of what each reaches alone add up to one.
 
     One rate, but that each next one is asked once a second more often: with equal rates the one that is always asked

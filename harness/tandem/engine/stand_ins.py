@@ -19,7 +19,7 @@ from tandem.record.window import Verdict
 NULL_IMPLEMENTATION = "rust-hyper"
 WINDOW = "closed"
 LOOK = "look-"
-"""So begin the names of the trials that are looks at the ceilings."""
+"""Beginning of the names of the trials that are looks at the ceilings."""
 LOOK_WARM_UP_S, LOOK_S = 1, 4
 LOOK_TRIMS_S = (0.5, 0.5)
 FAR = 0.7
@@ -27,8 +27,8 @@ FAR = 0.7
 
 
 def fitting(catalog: Catalog, request: Request) -> list[StandIn]:
-    """Those that stand in the path of the request. What does not is no ceiling: without HAProxy an application may be
-    faster than it."""
+    """The stand-ins that stand in the path of the request. What does not is no ceiling: without HAProxy an application may
+    be faster than it."""
     scenario = catalog.scenario(request.scenario)
     topology = catalog.pick("topology", request.conditions.topology, catalog.topologies).variables
     out: list[StandIn] = ["null"]
@@ -45,12 +45,12 @@ def variant(stand_in: StandIn) -> Variant:
 
 
 def looked_at(catalog: Catalog, request: Request) -> list[StandIn]:
-    """Those that can bind. HAProxy by itself does less than before a null application, so it is never the lower one."""
+    """Stand-ins that can bind. HAProxy by itself does less than before a null application, so it is never the lower one."""
     return [stand_in for stand_in in fitting(catalog, request) if stand_in != "proxy"]
 
 
 def wanted(study: Study[Any]) -> list[Variant]:
-    """Those that are looked at in each block of a study, where its plan says so. None where they bound nothing: what a study
+    """Stand-ins looked at in each block of a study, where its plan says so. None where they bound nothing: what a study
     measures with a path or services of its own, of a mix, by another generator, or beside stand-ins."""
     catalog, request = study.catalog, study.request
     own = any(one.stand_in or one.topology or one.variables for one in study.variants)

@@ -23,7 +23,7 @@ class Options(Part):
     """The options of a study's request."""
 
     needs: ClassVar[str]
-    """What is said of a request with other ones."""
+    """What is said of a request with other options."""
 
     @classmethod
     def of(cls, **values: Any) -> Self:
@@ -39,7 +39,7 @@ class Options(Part):
         return cls.of(**request.options)
 
     def as_options(self) -> dict[str, JsonValue]:
-        """As a request has them: those that are not as they would be anyway."""
+        """The options as a request has them: those that are not as they would be anyway."""
         options: dict[str, JsonValue] = self.model_dump(mode="json", exclude_defaults=True)
         return options
 
@@ -130,7 +130,7 @@ def answered[Q, A, R](questions: Generator[Q, A, R], answer: Callable[[Q], A]) -
 
 
 def in_order(windows: Iterable[WindowSpec]) -> Windows:
-    """These windows, whatever becomes of them."""
+    """Yield these windows, whatever becomes of them."""
     for window in windows:  # noqa: UP028 (a list cannot be sent anything)
         yield window
 
@@ -141,7 +141,7 @@ def generators_of(study: Study[Any]) -> set[str]:
 
 
 SPARE_THREADS = 64
-"""Beside one for each connection: those that wait for the next, and the harness's own connections."""
+"""Threads beside one for each connection: those that wait for the next, and the harness's own connections."""
 
 
 def held(study: Study[Any]) -> list[tuple[int, int]]:
@@ -180,7 +180,7 @@ def warn_of_too_few(
 
 
 def warn_of_too_few_blocks(study: Study[Any], blocks: int, plan: str) -> None:
-    """The same of blocks in which several variants are compared."""
+    """Warn of too few blocks, where several variants are compared."""
     if len(study.request.variants) > 1:
         cannot = "show that two variants differ"
         so = "The result will be figures with intervals, and whether variants are equivalent"

@@ -86,7 +86,7 @@ def ln_ratios_by_start(of: Iterable[Fact], to: Iterable[Fact], read: ReadFact) -
 
 
 def ln_ratios(of: Iterable[Fact], to: Iterable[Fact], read: Read) -> list[float]:
-    """The same of what a window says."""
+    """`ln_ratios_by_start` of what a window says."""
     return ln_ratios_by_start(of, to, lambda one: read(one.window))
 
 
@@ -147,9 +147,9 @@ class OfVariant:
 
     variant: Variant
     every: Sequence[Fact]
-    """All attempts, bad ones too."""
+    """Facts of all attempts, bad ones too."""
     good: Sequence[Fact]
-    """Those whose figures count."""
+    """Facts whose figures count."""
     verdict: Verdict
     reasons: list[str]
 
@@ -159,12 +159,12 @@ class OfVariant:
 
     @property
     def full(self) -> list[Fact]:
-        """Those of full load whose figures count."""
+        """The facts of full load whose figures count."""
         return at_full_load(self.good)
 
     @property
     def full_of_all_attempts(self) -> list[Fact]:
-        """Good ones of full load, from which a ratio takes those of a block that was made once."""
+        """Good facts of full load, from which a ratio takes those of a block that was made once."""
         return at_full_load([one for one in self.every if one.good])
 
     @property

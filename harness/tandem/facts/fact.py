@@ -18,17 +18,17 @@ class Fact:
     """One window of one start of one variant."""
 
     trial: str
-    """The name, the same for all attempts."""
+    """Name of the trial, the same for all attempts."""
     block: int
     attempt: int
     label: str
-    """The variant's, unique within the request."""
+    """Label of the variant, unique within the request."""
     coordinates: Coordinates
     role: WindowRole
     round: int
-    """Facts of several variants that are compared with one another share it."""
+    """Number of the round, which facts of several variants that are compared with one another share."""
     share: float | None
-    """Of a window at an equal rate: of what the slowest reaches."""
+    """Share of what the slowest reaches, of a window at an equal rate."""
     good: bool
     """Whether its figures count: the window is ok, and so is its trial where the variant is alone in it."""
     window: Window
@@ -121,6 +121,6 @@ def by_label(found: Iterable[Fact]) -> dict[str, list[Fact]]:
 
 
 def at_full_load(found: Sequence[Fact]) -> list[Fact]:
-    """Those of closed windows in which the variant was loaded alone; where it was measured in slices, those."""
+    """The facts of closed windows in which the variant was loaded alone; where there are slices, theirs."""
     sliced = [one for one in found if one.role == "sliced"]
     return sliced or [one for one in found if one.role == "closed" and one.window.load == "closed"]

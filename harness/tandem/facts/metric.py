@@ -10,7 +10,7 @@ from tandem.record.conclusion import Coordinates
 
 @dataclass(frozen=True)
 class Metric:
-    """digits: after the point, for people."""
+    """A metric. digits: after the point, for people."""
 
     title: str
     unit: str
@@ -28,7 +28,7 @@ class Metric:
         return "higher" if self.better == "more" else "quicker" if self.unit in ("ms", "s") else "lower"
 
     def text(self, value: float) -> str:
-        """With its unit: 1,234/s, 5.0 ms."""
+        """A value with its unit: 1,234/s, 5.0 ms."""
         unit = self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
         return f"{value:,.{self.digits}f}{unit}"
 
@@ -94,7 +94,7 @@ METRICS = {
     "established": Metric("connections held", "", "more", 0),
     "errors": Metric("errors", "", "less", 0),
 }
-"""All that are known. The same key means the same in what was published and in what we measure."""
+"""All metrics that are known. The same key means the same in what was published and in what we measure."""
 
 
 def metric(key: str) -> Metric:

@@ -16,7 +16,7 @@ from tandem.record.request import Services
 from tandem.record.store import file_name, read_model, write_model
 
 FOLDER = "sessions"
-"""Below results/."""
+"""Folder of the sessions, below results/."""
 SCHEMA_VERSION: Literal[1] = 1
 
 
@@ -48,7 +48,7 @@ class SessionMachine(Part):
 
     @property
     def name(self) -> str:
-        """The same with family, model and stepping, as far as they are known."""
+        """The CPU's name with family, model and stepping, as far as they are known."""
         marks = {"family": self.cpu_family, "model": self.cpu_model_number, "stepping": self.cpu_stepping}
         told = ", ".join(f"{mark} {value}" for mark, value in marks.items() if value is not None)
         return f"{self.plain_name} ({told})" if told else self.plain_name
@@ -79,9 +79,9 @@ class SessionProgram(Part):
     version: int
     """The one in its bench.toml, raised by hand when the work that it does changes. 0: older than its present work."""
     settings: dict[str, str] = Field(default_factory=dict)
-    """Those that were chosen for it; empty: its defaults."""
+    """Settings that were chosen for it; empty: its defaults."""
     effective: dict[str, str] | None = None
-    """All that it ran with, the defaults of that day included. Null: nobody knows them any more."""
+    """All settings that it ran with, the defaults of that day included. Null: nobody knows them any more."""
     image: str | None = None
     """Digest; for the record only, as images are built anew everywhere."""
     pins: dict[str, str] | None = None

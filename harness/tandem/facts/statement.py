@@ -59,7 +59,7 @@ class Key(NamedTuple):
     arrivals: str | None = None
     services: Services | None = None
     cgroup_version: int | None = None
-    """Null for all metrics but those of memory."""
+    """Version of control groups; null for all metrics but those of memory."""
 
     @property
     def turned(self) -> "Key":
@@ -233,9 +233,9 @@ class OfModel(Part):
     model: str
     sessions: int
     ratio: Number
-    """Geometric mean over its sessions."""
+    """Geometric mean over the model's sessions."""
     interval: tuple[Number, Number] | None
-    """95 %; null below two sessions."""
+    """95 % interval; null below two sessions."""
 
 
 class Known(Part):
@@ -245,12 +245,12 @@ class Known(Part):
     first: str
     """The day of the earliest session."""
     last: str
-    """The day of the latest."""
+    """The day of the latest session."""
     models: list[OfModel]
     ratio: Number
     """Geometric mean over the CPU models' means."""
     interval: tuple[Number, Number] | None
-    """95 % interval of that mean over CPU models; null below two models."""
+    """95 % interval of `ratio` over CPU models; null below two models."""
     sd_ln: Number | None
     """Standard deviation of the sessions' logarithms."""
     expected: tuple[Number, Number] | None
@@ -296,14 +296,14 @@ class StatedAnswer(Part):
 
     name: str
     address: str
-    """Of its picture, from the folder of this file."""
+    """Address of its picture, from the folder of this file."""
     sentence: str
     conditions: str
     metric: str
     of: str
     to: str
     versions: tuple[int, int]
-    """Of the two programs' work; `known.earlier` says whether one has another today."""
+    """Versions of the two programs' work; `known.earlier` says whether one has another today."""
     finding: bool
     """Whether it may be quoted without saying how little it rests on."""
     older: list[str]
@@ -317,7 +317,7 @@ class StatedAnswers(Part):
     schema_version: Literal[1] = 1
     answers: list[StatedAnswer]
     hit_rate: HitRate
-    """Of all statements, not of the main ones alone."""
+    """Hit rate of all statements, not of the main ones alone."""
 
 
 def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
@@ -505,7 +505,7 @@ class Beside(Part):
     limits: tuple[Number, Number]
     """The prediction interval with the confidence that all contrasts of the session share."""
     outside_alone: bool
-    """Outside its own 95 % interval; of many some are, by chance."""
+    """Whether it is outside its own 95 % interval; of many some are, by chance."""
     outcome: Literal["as expected", "outside"]
 
 

@@ -25,11 +25,11 @@ class History:
     """Nights in order of time."""
     answers: list[AlarmAnswer] = field(default_factory=list)
     frozen: dict[str, Frozen] = field(default_factory=dict)
-    """Implementation -> the newest."""
+    """Implementation -> the newest frozen image."""
     first: dict[str, Frozen] = field(default_factory=dict)
-    """Implementation -> the oldest, which stays for ever."""
+    """Implementation -> the oldest frozen image, which stays for ever."""
     stack: FrozenStack | None = None
-    """The newest."""
+    """The newest frozen stack."""
     events: list[EventAnswer] = field(default_factory=list)
     broken: dict[Path, str] = field(default_factory=dict)
     """File that cannot be read -> why. The rest counts without it."""

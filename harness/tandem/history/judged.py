@@ -19,7 +19,7 @@ NEAR = 1
 CREEP = 0.02
 """Distance of the last week from the first image, a logarithm, from which on a report names it."""
 ASKED = 0.1
-"""After an event: the chance that a series whose ratio did not move is asked for a confirmation, over the whole family."""
+"""Chance, after an event, that a series whose ratio did not move is asked for a confirmation, over the whole family."""
 
 
 @dataclass
@@ -223,7 +223,7 @@ class Doubted:
     level: float
     """Level of the nights before: a logarithm."""
     scatter: float
-    """Standard deviation of such a night about that level."""
+    """Standard deviation of such a night as the last about that level."""
     program: Program
 
 

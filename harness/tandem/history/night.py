@@ -123,7 +123,7 @@ class EventAnswer(Part):
     id: str
     series: SeriesKey
     night: str
-    """The night in which it came."""
+    """The night in which the event came."""
     what: list[str]
     """The new parts in words, such as `kernel 6.1 -> 6.2`."""
     answered_at: datetime

@@ -73,7 +73,7 @@ class Agent:
 
 
 AGENT: Final = Agent(AgentHost())
-"""One for all channels of this process: each thread of the harness has a channel of its own."""
+"""The agent of all channels of this process: each thread of the harness has a channel of its own."""
 
 
 def serve(channel: Channel) -> None:

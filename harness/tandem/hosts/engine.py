@@ -192,7 +192,7 @@ class Engine:
 
     @property
     def host(self) -> Remote:
-        """Its machine, once `start_agent` was called."""
+        """The engine's machine, once `start_agent` was called."""
         assert self._host is not None
         return self._host
 

@@ -24,7 +24,7 @@ LONGEST = 3_600_000
 
 
 def _become_realtime() -> bool:
-    """False where the engine grants no real-time priority (no SYS_NICE, or a group without real-time CPU)."""
+    """Take real-time priority; False if refused (no SYS_NICE, or a group without real-time CPU)."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     except OSError:

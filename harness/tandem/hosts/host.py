@@ -98,11 +98,11 @@ class Topology:
     """CPUs by the kernel's numbers, which may have gaps."""
 
     cores: tuple[Core, ...]
-    """Those of containers that have no CPU set."""
+    """Cores that a container without a CPU set runs on."""
     allowed: tuple[int, ...]
     """What a CPU set may name: CPUs of `cores`, and those that the kernel isolates."""
     barred: tuple[int, ...]
-    """Online, but not the engine's."""
+    """CPUs that are online, but not the engine's."""
     offline: tuple[int, ...]
 
     @property
@@ -112,7 +112,7 @@ class Topology:
 
 
 TELL_ROUTES = ("sh", "-c", "cat /proc/net/route; grep . /sys/class/net/*/iflink")
-"""In a container: its routes, and of each interface the number of its other end, in the host's network namespace."""
+"""Tells a container's routes, and the number of each interface's other end, in the host's network namespace."""
 
 
 def other_end(address: str, told: str) -> int:
@@ -139,7 +139,7 @@ class Captured:
     """Packets lost because its buffer was full."""
     cpu_s: float
     problem: str | None
-    """Its error message where it could not capture; None where it could."""
+    """Error message where it could not capture; None where it could."""
 
 
 class Cgroup(Protocol):
@@ -233,7 +233,7 @@ class Host(Machines, Protocol):
         """The machine, for the record. None: the kernel does not tell."""
 
     def topology(self) -> Topology:
-        """Its physical cores; read once."""
+        """The host's physical cores; read once."""
 
     def power(self) -> dict[str, str | int | None]:
         """What may change its clock: the kernel's governor, turbo (on, off), the battery (charging, discharging), and how often it

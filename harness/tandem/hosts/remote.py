@@ -32,12 +32,12 @@ SERVE: Final = "from tandem.hosts.agent import serve; serve(channel)"
 
 @dataclass(frozen=True)
 class ClockOffset:
-    """By how much a host's clock is ahead of this machine's, from one question: the answer was written somewhere between asking
+    """How far a host's clock is ahead of this machine's, from one question: the answer was written somewhere between asking
     and receiving it. Cristian, Probabilistic clock synchronization, Distributed Computing 3 (1989)."""
 
     ahead_s: float
     error_s: float
-    """At the most: half of the round trip."""
+    """Largest error: half of the round trip."""
 
     @property
     def round_trip_s(self) -> float:
@@ -45,7 +45,7 @@ class ClockOffset:
 
 
 def offset(asked_s: float, told_s: float, received_s: float) -> ClockOffset:
-    """asked_s, received_s: of this machine's clock; told_s: of the other's."""
+    """The offset from one question. asked_s, received_s: by this machine's clock; told_s: by the other's."""
     return ClockOffset(told_s - (asked_s + received_s) / 2, (received_s - asked_s) / 2)
 
 

@@ -46,7 +46,7 @@ class Lock:
     """A lock of the sessions' table, and of another table from before the first is free again."""
 
     table: str
-    """The other one."""
+    """The other table."""
     since_s: float
     until_s: float
 
@@ -94,7 +94,7 @@ def _stale(body: dict[str, object], state: DataState, kind: str | None) -> str |
 
 
 def remembered(told: Sequence[TimedAnswer], new_by_known: float) -> tuple[Challenge, list[Finding]]:
-    """The same of a scenario whose work is in its body. new_by_known: CPU time of a new one by that of the load's."""
+    """The counts and findings where the work is in the body. new_by_known: CPU time of a new one by that of the load's."""
     found = []
     if new_by_known > NEW_BY_KNOWN_MOST:
         text = f"a new body takes {new_by_known:.1f} times the CPU time of one that the load has sent"
@@ -153,7 +153,7 @@ def unseen(stale: Sequence[str], compared: int) -> list[Finding]:
 
 
 def spoken(right: Sequence[bool]) -> tuple[Challenge, list[Finding]]:
-    """The same of silent connections that asked once more. right: of each, whether its answers were."""
+    """The counts and findings of silent connections that asked again. right: of each, whether its answers were."""
     found = []
     if wrong := right.count(False):
         text = f"{wrong} of {len(right)} silent connections that asked again got no right answer"

@@ -11,7 +11,7 @@ from tandem.record.window import Finding, Window
 
 HICCUP_P999_WARN_MS = 5.0
 HICCUP_MAX_VOID_MS = 100.0
-"""The same as the generator's own lateness gap: a machine that stood still so long stopped everybody."""
+"""The limit of the generator's lateness gap, too: a machine that stood still so long stopped everybody."""
 HICCUP_LEAST = 1000
 """The fewest sleeps that have a p99.9."""
 CLOCK_DRIFT_VOID_MS = 20.0
@@ -113,7 +113,7 @@ SAME_WORK = ("proxy", "pgbouncer", "loadgen")
 SPREAD_WARN = 0.1
 """Chosen. In the six runs of results/reference, whose starts differ by a fifth and more in goodput, it is 12 to 33 %."""
 WAKE_UPS_WARN = 0.05
-"""By so much the wake-ups of the harness's meter have to be dearer too: an application could make the others' work dearer.
+"""Share by which the harness meter's wake-ups have to be dearer too: an application could make the others' work dearer.
 These it hardly reaches: 2 % between two applications."""
 
 

@@ -14,7 +14,7 @@ from tandem.record.window import Finding
 PROGRAM = "file-io"
 """The implementation of the variants; the folder of the program."""
 BUSY = 0.85
-"""From this share of a CPU, or of all, it was the limit."""
+"""Share of a CPU, or of all, from which on it was the limit."""
 LOOPS = ("loop-one", "loop-all")
 """The yardsticks."""
 NANOS_DIGITS = 19
@@ -31,7 +31,7 @@ class Case(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     files: Annotated[int, Field(ge=1, le=1000)]
     lines: Annotated[int, Field(ge=1)]
-    """In all files together."""
+    """Lines in all files together."""
     buffer_bytes: Annotated[int, Field(ge=64, le=2**30)] = 8192
     cache: Literal["hot", "cold"] = "hot"
 
@@ -61,7 +61,7 @@ class WaySettings(Case):
     """The settings of a variant: a way of counting, and what it counts."""
 
     way: Annotated[str, Field(pattern=r"^(test[0-9]{2}(-in-place)?|loop-(one|all))$")]
-    """As `asynctest --help` names it."""
+    """Way of counting, as `asynctest --help` names it."""
 
     @property
     def case(self) -> Case:
@@ -195,7 +195,7 @@ def _elsewhere(document: Document, made: Measurement) -> str:
 
 
 def _figures(loop: Measurement | None, made: Measurement) -> dict[str, float]:
-    """loop: the tight loop of the same start."""
+    """Figures of a way. loop: the tight loop of the same start."""
     found = {"time_ms": made.elapsed_ms, "cpu_ms": made.cpu_ms}
     if made.peak_memory_bytes is not None:
         found["peak_memory_mib"] = made.peak_memory_bytes / 2**20

@@ -18,7 +18,7 @@ NARROW_BPS = 0.9e9
 """The part of 1 Gbit/s that TCP leaves."""
 ANSWER_BYTES = 10_000
 PATH: tuple[Role, ...] = ("loadgen", "proxy", "app", "pgbouncer", "db")
-"""Of a request with a query: each asks the next."""
+"""Roles on the path of a request with a query: each asks the next."""
 
 State = Literal["good", "limited", "bad"]
 
@@ -32,7 +32,7 @@ class Readings:
     offset_ms: float
     """The host's clock less this machine's."""
     bound_ms: float
-    """The offset is known to so much, either way."""
+    """Largest error of the offset, either way."""
     cpus: int
     open_files: int
     """Open files that a container of the host may have."""
@@ -53,7 +53,7 @@ class Between:
     """The network between two hosts, measured from containers on them."""
 
     round_trip_ms: float
-    """Median, of a TCP connection."""
+    """Median round trip of a TCP connection."""
     round_trip_p99_ms: float
     there_bps: float
     back_bps: float
@@ -83,7 +83,7 @@ class Check:
 
 
 def offset(told: Readings) -> str:
-    """+0.1 ± 0.2 ms; nothing is behind by 0.0."""
+    """The offset for people: +0.1 ± 0.2 ms; nothing is behind by 0.0."""
     return f"{round(told.offset_ms, 1) + 0.0:+.1f} ± {told.bound_ms:.1f} ms"
 
 
@@ -157,7 +157,7 @@ def of_link(link: Link) -> list[Check]:
 
 
 def bits(bps: float) -> str:
-    """9.41 Gbit/s, 94.1 Mbit/s."""
+    """A bandwidth for people: 9.41 Gbit/s, 94.1 Mbit/s."""
     return f"{bps / 1e9:.3g} Gbit/s" if bps >= 1e9 else f"{bps / 1e6:.3g} Mbit/s"
 
 

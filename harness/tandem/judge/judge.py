@@ -85,13 +85,13 @@ class Expectation:
     pipelined: bool = False
     """DB_PIPELINE=1: statements that do not need one another are sent without waiting for an answer."""
     requests_per_connection: int = 0
-    """Of so many requests one is the last of its connection, at the client's will; 0: connections stay."""
+    """Requests of which one is the last of its connection, at the client's will; 0: connections stay."""
     stores: bool = True
     """A right answer stands for a row, where rows are counted."""
     contract: bool = True
     """Connections are kept, and the database is asked the contract's statements and nothing else."""
     beside: tuple["Expectation", ...] = ()
-    """Of the other classes of a mix; all the rest is of its own class."""
+    """Expectations of the other classes of a mix; all other fields are of its own class."""
 
 
 def refused_share(window: Window) -> float:
@@ -212,7 +212,7 @@ class AnsweredRequests:
 
     @classmethod
     def of(cls, window: Window, expected: Expectation) -> list["AnsweredRequests"]:
-        """Of each class. The harness's own requests are of the first."""
+        """The answered requests of each class. The harness's own requests are of the first."""
         probes, retried = right_answers(window) - window.good, window.retried or 0
         if not window.classes:
             return [cls(expected, window.good + probes, window.unanswered, window.implied_rows)]
@@ -426,7 +426,7 @@ def verdict(findings: list[Finding]) -> Verdict:
 
 
 ROWS_TOLERANCE = 0.001
-"""The generator's rows and its summary are two views of the same answers."""
+"""Share by which rows and summary of the generator may differ: they are two views of the same answers."""
 IN_FLIGHT_TOLERANCE, IN_FLIGHT_SLACK = 0.10, 2.0
 """HAProxy is sampled twice a second, and the harness's own probe is sent at the same moments: it is one of the
 slack. In nine open windows with 1.0 to 2.4 requests in flight HAProxy saw 0.5 to 1.5 more than the rows."""

@@ -124,7 +124,7 @@ class WindowConditions:
     timeout_s: float = float(TIMEOUT_S)
     arrivals: Literal["paced", "poisson", "bursts"] | None = None
     classes: list[ClassConditions] = field(default_factory=list)
-    """Those of a mix, its own first."""
+    """The classes of a mix, its own first."""
 
     @property
     def each_class(self) -> list[ClassConditions]:

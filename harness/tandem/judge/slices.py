@@ -25,13 +25,13 @@ class Slice:
 
     label: str
     woken_s: float
-    """Right before its generator went on."""
+    """Moment right before its generator went on."""
     settled_s: float
     """When the counters were read, and the measured part began."""
     ended_s: float
     """When the counters were read again."""
     stopped_s: float
-    """Right after its generator stood still."""
+    """Moment right after its generator stood still."""
 
 
 def row_zero(end_s: Floats, own: Sequence[Slice]) -> tuple[float, float | None]:

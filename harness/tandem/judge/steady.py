@@ -36,7 +36,7 @@ class Steadiness(Part):
     drift_share: Number | None = None
     """Theil-Sen slope over the whole span, as a share of the median."""
     drift_interval_share: tuple[Number, Number] | None = None
-    """99 % interval of it."""
+    """99 % interval of `drift_share`."""
     noise_share: Number | None = None
     """Standard deviation from bucket to bucket as a share of the median, without levels and slopes."""
 

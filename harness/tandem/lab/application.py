@@ -42,16 +42,16 @@ class Application:
     rest_bytes: int | None = field(init=False, default=None)
     """Memory after its first answer."""
     first_answer_s: float | None = field(init=False, default=None)
-    """From the start of its container to its first answer, asked without HAProxy."""
+    """Seconds from the start of its container to its first answer, asked without HAProxy."""
     first_right_s: float | None = field(init=False, default=None)
-    """From there to the first right answer of what it is asked for, on the whole path; None: the first one was wrong."""
+    """Seconds from its container's start to its case's first right answer on the whole path; None: the first was wrong."""
     idle_cores: float | None = field(init=False, default=None)
     """Cores that it used before any load, while nobody asked for anything; None: not looked at."""
     warm_rps: float | None = field(init=False, default=None)
     """Answers per second in the last part of its warm-up."""
     services: dict[str, Service] = field(init=False, default_factory=dict)
     _clients: list[Client] = field(init=False, default_factory=list)
-    """One for each class of requests."""
+    """Clients, one for each class of requests."""
     _idle: IdleConnections | None = field(init=False, default=None)
     _postgres: Postgres | None = field(init=False, default=None)
     _psrecord: Psrecord | None = field(init=False, default=None)

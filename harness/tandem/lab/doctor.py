@@ -37,7 +37,7 @@ POWER: Final = {
     "battery": ("charging", "a laptop on its battery is slower: plug it in"),
     "throttled": (0, "times too hot since it started, and slower then: cool it, or load it less"),
 }
-"""Of Host.power: what keeps the clock steady, and what anything else means."""
+"""Key of Host.power -> what keeps the clock steady, and what anything else means."""
 
 
 def cpus(topology: Topology) -> list[Check]:

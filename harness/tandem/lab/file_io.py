@@ -121,7 +121,7 @@ class FileIoContainer:
 
 @dataclass
 class FileIoLab:
-    """Called and used as tandem.lab.laboratory.Laboratory is."""
+    """Lab of file-io, called and used as tandem.lab.laboratory.Laboratory is."""
 
     catalog: Catalog
     results: Path
@@ -130,7 +130,7 @@ class FileIoLab:
     host: Host = HERE
     make_container: Callable[[Path], FileIoContainer] = FileIoContainer
     environments: dict[str, Environment] = field(init=False, default_factory=dict)
-    """One, of the program: all rows are the same."""
+    """One environment, of the program: all rows are the same."""
     phases_s: dict[str, float] = field(init=False, default_factory=dict)
     _container: FileIoContainer = field(init=False)
 

@@ -50,7 +50,7 @@ class RanShare:
     name: str
     ran: Ran | None
     late_s: float | None = None
-    """When it began, since it had to."""
+    """Seconds from when it had to begin to when it began."""
     problem: str | None = None
     """Why it broke."""
 

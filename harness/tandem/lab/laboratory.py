@@ -161,9 +161,9 @@ class Work:
 
     request: Request
     variants: Sequence[Variant]
-    """All that appear in a trial."""
+    """All variants that appear in a trial."""
     folder: Path
-    """The study's."""
+    """Folder of the study."""
     generators: Collection[str] = (OHA.name,)
     """Generators that a window may name."""
     first: Collection[str] = ()

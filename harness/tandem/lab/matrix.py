@@ -29,7 +29,7 @@ class SquareOutcome(StrEnum):
     OK = "ok"
     """Right answers with the contract's statements."""
     UNSUPPORTED = "unsupported"
-    """Declared so in bench.toml, and 404 in fact."""
+    """Declared unsupported in bench.toml, and 404 in fact."""
     UNDECLARED = "undeclared"
     """Declared unsupported, but it answers."""
     WRONG = "wrong"

@@ -119,7 +119,7 @@ class StatementProbe:
     def stop(self) -> None:
         postgres = self.scene.first.postgres
         self._work = DatabaseWork(
-            statements=postgres.statements(),
+            statements=postgres.statements(app.case.queries for app in self.scene.apps.values()),
             wal_syncs=postgres.wal_syncs() - self._syncs,
             foreign_settings=postgres.foreign_settings(),
         )
@@ -431,7 +431,7 @@ def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe[S
 
 
 def _lengths(answers: Answers) -> set[int] | None:
-    """Those of right answers; None: any."""
+    """Lengths of right answers in bytes; None: any."""
     return None if answers.ignored else answers.lengths()
 
 

@@ -11,7 +11,7 @@ from tandem.lab.sites import APP, DATABASE
 from tandem.lab.stack import GUNICORN, GUNICORN_PATIENCE, LABEL, tail
 
 NETWORK, PREFIX = "own", "own-"
-"""Of compose/stack.yaml; and what their names begin with here, where `db` is another one. They are asked by their own names."""
+"""Network (compose/stack.yaml), and what their names begin with here: `db` is another one. They are asked by their own names."""
 TAKEN = (
     "image",
     "command",
@@ -23,7 +23,7 @@ TAKEN = (
     "shm_size",
     "ulimits",
 )
-"""What is taken over of each. Ports, health checks in a window, and ways out are not."""
+"""Keys that are taken over of each service. Ports, health checks in a window, and ways out are not."""
 NEVER = "24h"
 DATA = "/own.sql"
 """Where compose/db/start finds the data of a reader's own."""

@@ -35,17 +35,17 @@ REPEATS = 3
 """Answers of the first image to each path, which have to be the same."""
 DIFFERENCE_LINES = 12
 LET_DROP = {"APP_CAP_DROP": "AUDIT_WRITE"}
-"""Its servers may start as root and drop it, which takes capabilities that no implementation needs."""
+"""Leaves it capabilities that no implementation needs: its servers may start as root and drop it."""
 
 
 @dataclass(frozen=True)
 class OwnAnswer:
     media_type: str
     body: bytes
-    """As it travels."""
+    """Body as it travels."""
 
     def lines(self, ignored: Sequence[str] = ()) -> list[str]:
-        """As a person compares it: JSON a value per line."""
+        """Lines as a person compares them: JSON a value per line."""
         try:
             document = without(json.loads(self.body), ignored)
             return [self.media_type, *json.dumps(document, indent=1).splitlines()]

@@ -22,7 +22,7 @@ from tandem.record.trial import WindowRecord, WindowSpec
 RECIPE_PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 DASHBOARD_PARTS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
 FROM_VARIABLE = 'printf %s "$STATEMENTS" >/tmp/script.sql && exec pgbench "$0" "$@" -f /tmp/script.sql tandem'
-"""No folder of this machine is there on another host."""
+"""A script that comes in a variable: no folder of this machine is there on another host."""
 PARAMETERS = {
     "session": ["key"],
     "recipe_random": ["user_id"],

@@ -24,7 +24,7 @@ SEEDING_LIMITS = 10
 """A database that makes its data has as many times the limit: that is work, which takes a slow machine longer."""
 ASKED_EVERY_S = 0.5
 SOON_S = 0.01
-"""Between the first questions to an application, whose start is measured: it is known to this, later to a twentieth of itself."""
+"""Pause of first questions to an application, whose start is measured: it is known to this, later to a twentieth of itself."""
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 
 

@@ -30,7 +30,7 @@ PORTS: Final[Mapping[str, tuple[int, ...]]] = {
 HARNESS_ASKS_AT: Final[Mapping[str, str]] = {"proxy": "edge", FAULTS: "control"}
 """The network of compose/stack.yaml on which a service listens to the harness, where that is not any of its own."""
 APP_PORT: Final = 8080
-"""Of every implementation; a reader's own service has its own (APP_PORT among a stack's variables)."""
+"""Port of every implementation; a reader's own service has its own (APP_PORT among a stack's variables)."""
 APP_OUTSIDE_PORT: Final = 8200
 """Port at which an application is asked from another host, as HAProxy beside it has 8080; of several the first has
 the next one. HAProxy's own ports for several are below."""
@@ -62,7 +62,7 @@ class EngineSite(Protocol):
 
     @property
     def address(self) -> str | None:
-        """On the measured network; None where there is one machine."""
+        """Address on the measured network; None where there is one machine."""
 
     def reach(self, address: str, ports: Sequence[int]) -> str:
         """The address at which this process reaches a service, at these ports. address: of its container."""

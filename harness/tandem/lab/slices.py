@@ -20,7 +20,7 @@ from tandem.load.generator import FOLDER, Generator, Load
 from tandem.record.trial import Slicing, WindowSpec
 
 HELD = ("sh", "-c", 'kill -STOP $$; exec "$@"', "held")
-"""Before a command: it stands still until it is woken, and only then becomes its program."""
+"""What stands before a command: it stands still until it is woken, and only then becomes its program."""
 HELD_WITHIN_S, LOOK_S = 20.0, 0.05
 LEFT_S = 1.0
 """Rest after its duration in which a generator surely reaches its end, however late it began."""

@@ -123,7 +123,7 @@ class Service:
     own_cpuset: str
     """CPUs by its own host's numbers."""
     networks: dict[str, str]
-    """Its address in each network of compose/stack.yaml that it is in."""
+    """Network of compose/stack.yaml that it is in -> its address there."""
     host: Host
     started_s: float = 0.0
     """When its first process began, seconds since 1970 by this machine's clock."""

@@ -24,7 +24,7 @@ class TimedAnswer:
     began_s: float
     ended_s: float
     status: int
-    """0: no answer."""
+    """Status of the answer; 0: none."""
     body: bytes
     stored: bool | None = None
     """Whether what it acknowledged could be read right afterwards; None where nothing was looked for."""

@@ -41,7 +41,7 @@ class Look(NamedTuple):
 
 BEFORE_LOAD = Look(10, 3, 1.0)
 WITHOUT_LOAD = Look(60, 10, 3.0)
-"""No load follows in which every answer counts: a fault of one answer in seven must be seen."""
+"""Looks where no load follows in which every answer counts: a fault of one answer in seven must be seen."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Client:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The scenario's own, the session's cookie, and the type of the body where there is one."""
+        """Headers: the scenario's own, the session's cookie, and the type of the body where there is one."""
         headers = dict(self.scenario.headers)
         if self.scenario.session_user is not None:
             headers["Cookie"] = f"sessionid={session_key(self.scenario.session_user)}"

@@ -15,7 +15,7 @@ from tandem.record.part import Number, Part
 from tandem.record.trial import Arrivals
 
 OLDEST = (1, 14)
-"""Before this release the SQLite rows lack the paced start."""
+"""Oldest release that can be read: before it the SQLite rows lack the paced start."""
 KNOWN_MAJOR = 1
 """A later major version may mean other things by the same columns."""
 TIMEOUT_S = 10
@@ -36,17 +36,17 @@ class Load:
     rate_rps: int | None = None
     """Rate of an open loop; None: closed loop, every connection sends again as soon as it is answered."""
     urls: list[str] | None = None
-    """The generator draws one for each request; None: always `url`."""
+    """URLs of which the generator draws one for each request; None: always `url`."""
     method: str = "GET"
     bodies: SentBodies | None = None
-    """The generator draws one for each request."""
+    """Bodies of which the generator draws one for each request."""
     timeout_s: int = TIMEOUT_S
     retries: int = 0
-    """So often what has no answer within that time is sent again."""
+    """How often what has no answer within `timeout_s` is sent again."""
     requests_per_connection: int = 0
-    """Of so many one closes its connection; 0: none does."""
+    """Requests of which one closes its connection; 0: none does."""
     weight: int = 1
-    """Of these requests, by the sum of all."""
+    """Weight of these requests: their share by the sum of all."""
     beside: tuple["Load", ...] = ()
     """The other classes of a mix: what is asked, and its weight."""
     arrivals: Arrivals = field(default_factory=Arrivals)

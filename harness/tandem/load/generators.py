@@ -6,4 +6,4 @@ from tandem.load.vegeta import VEGETA
 from tandem.load.wrk import WRK
 
 GENERATORS: dict[str, Generator] = {generator.name: generator for generator in (OHA, VEGETA, WRK, DRILL)}
-"""pgbench is none of them: it asks the database and no application (tandem.lab.pgbench)."""
+"""The generators by name, without pgbench: it asks the database and no application (tandem.lab.pgbench)."""

@@ -32,26 +32,26 @@ class Rows:
 
     start_s: Floats
     paced_s: Floats
-    """NaN in a closed loop."""
+    """Paced starts; NaN in a closed loop."""
     end_s: Floats
     status: Ints
     length_bytes: Ints
     due_s: Floats | None = None
-    """When each was due, where that is known; None: row i at i / rate."""
+    """When each request was due, where that is known; None: row i at i / rate."""
     classes: Ints | None = None
-    """Which class of a mix each is; None: there is one."""
+    """Class of a mix that each request is of; None: there is one."""
 
     def due(self, rate_rps: float) -> Floats:
-        """When each was due in an open loop."""
+        """When each request was due in an open loop."""
         return np.arange(len(self)) / rate_rps if self.due_s is None else self.due_s
 
     def is_of(self, number: int) -> NDArray[np.bool_]:
-        """Which are of one class."""
+        """Which rows are of one class."""
         of = np.zeros(len(self), dtype=np.int64) if self.classes is None else self.classes
         return np.asarray(of == number)
 
     def of_class(self, number: int) -> "Rows":
-        """Those of one class."""
+        """The rows of one class."""
         own = self.is_of(number)
         due_s = None if self.due_s is None else self.due_s[own]
         times = self.start_s[own], self.paced_s[own], self.end_s[own]

@@ -18,7 +18,7 @@ from tandem.load.rows import Ints, Rows
 from tandem.record.trial import Arrivals
 
 CLOSED = 20_000
-"""So many requests of a closed loop are drawn; then they come once more in the same order."""
+"""Requests of a closed loop that are drawn; then they come once more in the same order."""
 
 
 def schedule(load: Load, sizes: list[int]) -> tuple[Ints, Ints]:

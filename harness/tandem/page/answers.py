@@ -11,7 +11,7 @@ from tandem.wording import ratio_with_interval
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "rust": "Rust", "node": "Node.js", "go": "Go", "java": "Java"}
 ALIKE = f"the same within {NO_WINNER - 1:.0%}"
-"""Of a pair whose interval leaves no larger difference."""
+"""Word for a pair whose interval leaves no larger difference."""
 OPEN = "not decided"
 
 
@@ -21,11 +21,11 @@ class QuestionWords:
 
     asks: str
     begin: str
-    """Of its sentence."""
+    """Beginning of the sentence that answers the question."""
     missing: str
     """The sentence without any result."""
     remedy: str
-    """What to run then."""
+    """What to run where no result answers."""
 
 
 WORDS: dict[Question, QuestionWords] = {
@@ -51,7 +51,7 @@ WORDS: dict[Question, QuestionWords] = {
 
 
 def language(name: str) -> str:
-    """For people."""
+    """Name of a language for people."""
     return LANGUAGES.get(name, name.capitalize())
 
 
@@ -68,7 +68,7 @@ def _ratio(pair: ModelPair) -> str:
 
 
 def _undecided(pair: ModelPair) -> str:
-    """Empty for a pair that is decided."""
+    """Word for a pair that is not decided; empty for one that is."""
     return "" if pair.decided else ALIKE if pair.alike else OPEN
 
 
@@ -103,7 +103,7 @@ def _sentence(words: QuestionWords, found: list[ModelPair]) -> str:
 
 
 def listed(parts: list[str]) -> str:
-    """a, b and c."""
+    """Parts as words: a, b and c."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 

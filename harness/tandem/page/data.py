@@ -24,13 +24,13 @@ class AddedFigure:
     slug: str = ""
     """The page of the result that it is of; empty for a statement."""
     kind: str = ""
-    """Study and name; so alike are those of several results."""
+    """Study and name, which are alike for the same picture of several results."""
     section: str = ""
-    """Of the first page; empty for a statement."""
+    """Section of the first page; empty for a statement."""
 
     @property
     def of(self) -> str:
-        """Under whose conditions it was made."""
+        """Slug or id under whose conditions the picture was made."""
         return self.slug or self.id
 
 
@@ -46,7 +46,7 @@ class PageData:
     conditions: dict[str, str] = field(default_factory=dict)
 
     def as_json(self, specs: dict[str, Spec]) -> dict[str, Any]:
-        """With every text once. specs: of the pictures."""
+        """The data as JSON, with every text once. specs: of the pictures."""
         texts: dict[str, int] = {}
         shown = {str(row["run"]) for rows in self.sets.values() for row in rows}
         shown |= {figure.of for figure in self.figures}
@@ -77,7 +77,7 @@ def columns(rows: Iterable[PageRow], texts: dict[str, int]) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """Four digits are as many as anybody sees."""
+    """Round to four digits, which are as many as anybody sees."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 FURTHER = ("README.md", "results/README.md", "contract/README.md", "contract/tests/README.md")
 MARK = re.compile(r"<!-- /?figure.*?-->", re.DOTALL)
 FOLDER = "docs"
-"""Of the site."""
+"""Folder of the documents in the site."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class SitePage:
     title: str
     html: str
     text: str
-    """For the search."""
+    """Text for the search."""
 
 
 def address(name: str) -> str:
-    """Where a document lies in the site: `docs/how-to/README.md` is `docs/how-to/index.html`."""
+    """Address of a document in the site: `docs/how-to/README.md` is `docs/how-to/index.html`."""
     if name == "README.md":
         return f"{FOLDER}/readme.html"
     inside = name.removeprefix("docs/")
@@ -37,7 +37,7 @@ def address(name: str) -> str:
 
 
 def documents(root: Path) -> Iterable[SitePage]:
-    """All of them, rendered."""
+    """All documents, rendered."""
     own = sorted(file.relative_to(root).as_posix() for file in (root / "docs").rglob("*.md"))
     further = (name for name in FURTHER if (root / name).is_file())
     known = {name: address(name) for name in (*further, *own)}

@@ -52,9 +52,9 @@ def matrix(catalog: Catalog, found: OutcomeCells) -> tuple[list[str], list[tuple
 
 
 LINES_MOST = 10_000
-"""So many lines has the table; then a result is one line."""
+"""The most lines of the table; a result beyond them is one line."""
 SAME_MOST = 3
-"""So many pictures of each kind that a study adds."""
+"""The most pictures of each kind that a study adds."""
 COLUMNS = {
     "goodput": (RATE, "capacity_rps"),
     "total": (TOTAL,),
@@ -81,7 +81,7 @@ class FirstPage:
         self.shown = 0
 
     def add(self, view: ResultView) -> None:
-        """A result that was read whole."""
+        """Add a result that was read whole."""
         run, lines = view.run, view.lines
         view.describe(self.data)
         self._outcomes = {
@@ -110,12 +110,12 @@ class FirstPage:
         self.shown += 1
 
     def add_older(self, header: Header) -> None:
-        """A result of which only the headline is listed."""
+        """Add a result of which only the headline is listed."""
         self._lines.append(_headline_row(header))
         self.older += 1
 
     def add_nights(self, found: History) -> None:
-        """The nightly histories."""
+        """Add the nightly histories."""
         if rows := nights.rows(found):
             self.data.sets["history"] = rows
         for slug, text in nights.conditions(found).items():

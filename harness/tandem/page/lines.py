@@ -18,7 +18,7 @@ class Kind:
     language: str = "other"
     model: str = "other"
     stack: frozenset[str] = frozenset()
-    """Its framework, driver and server; empty: not known."""
+    """Framework, driver and server; empty: not known."""
 
 
 def kind_of(implementation: str, catalog: Catalog) -> Kind:
@@ -62,7 +62,7 @@ def against(one: Contrast) -> str:
 
 
 def condition(run: Run, variant: Variant) -> str:
-    """Under what a variant ran, in a few words."""
+    """The conditions that a variant ran under, in a few words."""
     under = run.result.request.conditions
     rtt = under.db_rtt_ms if variant.db_rtt_ms is None else variant.db_rtt_ms
     chosen = {**run.result.request.settings, **variant.settings}

@@ -13,7 +13,7 @@ from tandem.page.data import PageRow
 from tandem.page.read import BELOW, NotShown
 
 ROWS_MOST = 8_000
-"""Of all series together; then only their newest nights are drawn."""
+"""The most rows of all series together; with more only their newest nights are drawn."""
 LEAST_NIGHTS = 60
 LINES = 5
 """Rows of a night: three ratios, two sums."""
@@ -61,7 +61,7 @@ def conditions(found: files.History) -> dict[str, str]:
 
 
 def rows(found: files.History) -> list[PageRow]:
-    """Of each night the ratio to the frozen image and to the one that was frozen first, the frozen image's own, and from the
+    """Rows of each night: the ratio to the frozen image and to the one that was frozen first, the frozen image's own, and from the
     night on in which it is judged both sums. A night in which something new came under the programs says what."""
     every, came = series_of(found.nights), events(found.nights)
     limits, keys = shared_limits(every), [key for key in every if key.line == "today"]

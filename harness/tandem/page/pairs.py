@@ -46,13 +46,13 @@ class ModelPair:
     language: str
     sync: Line
     other: Line
-    """The async one."""
+    """The async line."""
     ratio: AsyncRatio
     at_least: bool
     """The async one met another limit first, so more may be in it."""
     slug: str = ""
     where: str = ""
-    """Under which conditions and when."""
+    """Conditions and day of the measurement."""
 
     @property
     def decided(self) -> bool:
@@ -88,7 +88,7 @@ def _stem(label: str) -> str:
 
 
 def questions(sync: Line, other: Line) -> list[Question]:
-    """Which of the three two lines answer."""
+    """Questions, of the three, that two lines answer."""
     out: list[Question] = []
     if COST in sync.figures and COST in other.figures:
         out.append("cost")
@@ -105,7 +105,7 @@ def questions(sync: Line, other: Line) -> list[Question]:
 
 
 def _waits(line: Line) -> bool:
-    """Whether it waited, and more threads would have changed nothing."""
+    """Whether a line waited, and more threads would have changed nothing."""
     found = {*tags(line.limited)}
     return bool(found & OF_WAITING) and found <= {*OF_WAITING, SCARCE_THREADS}
 
@@ -172,7 +172,7 @@ def _couples(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
 
 
 def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metric: str) -> AsyncRatio | None:
-    """As the study concluded it, where it ranked the two; else block by block. None where it has no interval."""
+    """Ratio as the study concluded it, where it ranked both; else block by block. None where it has no interval."""
     at = {**sync.coordinates, **other.coordinates}
     for one in run.result.conclusions.contrasts:
         if one.metric != metric or one.word == "not ranked" or (one.coordinates and one.coordinates != at):
@@ -197,7 +197,7 @@ def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metr
 
 
 def best(found: Sequence[ModelPair]) -> dict[Question, list[ModelPair]]:
-    """For each question the best evidence of each language. found: the newest results first."""
+    """Question -> the best evidence of each language. found: the newest results first."""
     first: dict[tuple[str, str], ModelPair] = {}
     for pair in sorted(found, key=lambda pair: pair.rank):
         first.setdefault((pair.question, pair.language), pair)

@@ -122,7 +122,7 @@ def _role_bars(field: str, title: str, step: int, labels: int) -> Spec:
 
 
 def roles() -> Spec:
-    """Where the CPU time of one request goes; the line is the interval of the whole, which stands at the right."""
+    """CPU time of one request by role; the line is the interval of the whole, which stands at the right."""
     title = "CPU time of one request, µs"
     out = _role_bars("us", title, 34, 320)
     y = out["layer"][0]["encoding"]["y"]
@@ -212,16 +212,16 @@ class Plot:
     name: str
     title: str
     says: str
-    """What it shows, and what it does not."""
+    """What the picture shows, and what it does not."""
     remedy: str
     """What to run where there are no rows."""
     section: Literal["why", "explore", "prices"]
-    """Of the first page."""
+    """Section of the first page."""
     spec: Callable[[], Spec]
     rows: Callable[[Run, Sequence[Line]], Iterator[PageRow]] | None = None
-    """Those of one result; None: its rows are of something else."""
+    """Rows of one result; None: the picture's rows are of something else."""
     most: int = DETAILED_MOST
-    """So many of the newest results that have rows are in the picture of the first page."""
+    """Number of the newest results that have rows and are in the picture of the first page."""
     rows_of: str = ""
     """The picture whose rows it draws; empty: its own."""
     selects: dict[str, str] = field(default_factory=RUN.copy)
@@ -338,7 +338,7 @@ PLOTS = (
         spec=cost,
     ),
 )
-"""In the order in which the page of a result has them."""
+"""The pictures, in the order in which the page of a result has them."""
 OF_RESULTS = tuple(plot for plot in PLOTS if plot.rows)
 
 

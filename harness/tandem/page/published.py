@@ -22,7 +22,7 @@ class MeasuredAgain:
     title: str
     publication: Publication
     claims: list[dict[str, str]]
-    """Each for people."""
+    """Claims in words for people."""
     counts: str
     """How many claims have which verdict."""
 
@@ -34,7 +34,7 @@ class MeasuredAgain:
 
 
 def measured_again(run: Run) -> MeasuredAgain | None:
-    """None for a result of nothing that was published."""
+    """What was published and measured again; None for a result of nothing that was published."""
     found = run.result.conclusions
     if found.publication is None:
         return None

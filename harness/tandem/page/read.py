@@ -16,7 +16,7 @@ from tandem.studies.registry import IndexEntry, entry, read_folder, studies_in
 BELOW = ("", "*", "*/*")
 """How deep below a given folder studies are looked for."""
 SLUG_MOST, REASON_MOST = 120, 300
-"""Characters."""
+"""The most characters of a slug and of a reason."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class Header:
     """What is known of a result before it is read whole."""
 
     path: Path
-    """Its folder."""
+    """Folder of the result."""
     name: str
-    """Where it lies, for people."""
+    """Place of the result, for people."""
     entry: IndexEntry
     slug: str = ""
-    """Name of its page; unique."""
+    """Name of the result's page; unique."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from tandem.report.parts import conditions_line, host_line, host_told
 from tandem.wording import limited_by, number
 
 FILES_MOST = 400
-"""So many files of a result are listed."""
+"""The most files of a result that are listed."""
 WINDOWS = (
     *("trial", "window", "variant", "load", "offered, 1/s", "goodput, 1/s", "p50, ms", "p90, ms", "p99, ms"),
     *("p99.9, ms", "slowest, ms", "limited by", "verdict"),
@@ -40,7 +40,7 @@ class ResultView:
         self._rows: dict[str, list[PageRow]] = {}
 
     def rows(self, plot: Plot) -> list[PageRow]:
-        """Those of a picture."""
+        """Rows of a picture."""
         if plot.name not in self._rows:
             rows = plot.rows(self.run, self.lines) if plot.rows else ()
             self._rows[plot.name] = [{"run": self.run.slug, **row} for row in rows]
@@ -66,7 +66,7 @@ class ResultView:
         data.conditions[slug] = f"{conditions_line(request)}. {host_line(self.run.result)}."
 
     def data(self) -> PageData:
-        """All that its own page draws from."""
+        """All that the result's own page draws from."""
         data = PageData({plot.name: rows for plot in OF_RESULTS if (rows := self.rows(plot))}, self.figures)
         self.describe(data)
         return data
@@ -80,7 +80,7 @@ class PageTable:
     headings: list[str]
     rows: list[list[str]]
     numbers: list[bool]
-    """Whether a column is of numbers."""
+    """Whether each column is of numbers."""
 
 
 def result_page(run: Run, page: Path, root: Path, records: str | None = None) -> dict[str, Any]:

@@ -31,11 +31,11 @@ from tandem.record.window import Verdict
 
 TEMPLATES = Path(__file__).parent / "templates"
 FOLDER = "page"
-"""Of the results: where the site is by default."""
+"""Folder of the results where the site is by default."""
 RUNS_MOST = 1_000
-"""So many of the newest results are read whole and have a page; of older ones the headline is listed."""
+"""Number of the newest results that are read whole and have a page; of older ones the headline is listed."""
 DRAWN_MOST = 40
-"""So many of the newest results have their pictures on their own pages, too: each such page has the drawing code in it."""
+"""Number of the newest results with their pictures on their own pages, too: each such page has the drawing code in it."""
 TOLD_EVERY = 100
 
 
@@ -128,7 +128,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Built:
-    """What came out."""
+    """What came out of a build of the site."""
 
     runs: int
     older: int

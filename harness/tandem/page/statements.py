@@ -53,7 +53,7 @@ FURTHER_LEAST = 2
 
 
 def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: Catalog) -> StatementsSection:
-    """sessions: all, in order of time."""
+    """The section of the statements. sessions: all, in order of time."""
     cpus, taken = cpu_names(sessions), set[Key]()
     main: dict[str, AddedFigure | None] = {}
     conditions, answers = {}, list[StatedAnswer]()
@@ -134,7 +134,7 @@ def _when(found: Sequence[Draw], known: Known) -> str:
 
 
 def _further(sessions: Sequence[SessionRecord], taken: set[Key], catalog: Catalog) -> PageTable:
-    """All others that more than one session measured, by name."""
+    """Table of all other statements that more than one session measured, by name."""
     out = list[list[str]]()
     for key, found in every_statement(sessions).items():
         together = None if key in taken else known(found)

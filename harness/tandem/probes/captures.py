@@ -79,7 +79,7 @@ class Captures:
         return sum(one.cpu_s for one in self.each)
 
     def _pause_s(self) -> float:
-        """Until the next burst."""
+        """Seconds until the next burst."""
         passed = (time.monotonic() - self._began) / self.bursts.apart_s
         due = math.floor(passed) + bool(self.each) + random.random() / 2
         return max(0.0, (due - passed) * self.bursts.apart_s)

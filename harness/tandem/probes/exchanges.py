@@ -43,7 +43,7 @@ class Exchange:
     """Names in lower case."""
     body: bytes
     took_s: float | None
-    """From the first packet of the request to the first of the answer; None where that packet was not seen."""
+    """Seconds from the request's first packet to the answer's first; None where that packet was not seen."""
     sent: bytes = b""
     """The beginning of what its request carried, as far as that was in the packet of its head."""
     pause_s: float = 0.0

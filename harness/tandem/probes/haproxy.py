@@ -32,9 +32,9 @@ FRONTS = {
     "proxy:8444": Front(8300, encrypted=True, http2=True),
 }
 PLAIN = "proxy:8080"
-"""By which the harness itself asks: it reaches the same application."""
+"""The way in by which the harness itself asks: it reaches the same application."""
 UNLIMITED = 4000
-"""As in compose/stack.yaml: more than any scenario asks at once."""
+"""Requests without a limit, as in compose/stack.yaml: more than any scenario asks at once."""
 
 
 @dataclass(frozen=True)

@@ -153,13 +153,16 @@ class Postgres:
         self._remember_settings()
         self._connected().execute("select public.pg_stat_statements_reset()")
 
-    def statements(self) -> dict[str, Statement]:
-        """Calls, rows and time since the reset, of the role `app` only."""
+    def statements(self, beside: Iterable[Mapping[str, str] | None] = ()) -> dict[str, Statement]:
+        """Calls, rows and time since the reset, of the role `app` only. beside: the queries of further applications that ask it."""
         rows = self._connected().execute(
             "select s.query, s.calls, s.rows, s.total_exec_time from public.pg_stat_statements as s"
             " inner join pg_roles as r on r.oid = s.userid where r.rolname = 'app' and s.toplevel"
         )
-        return name_statements([(str(q), int(c), int(n), float(ms)) for q, c, n, ms in rows], self._queries)
+        queries = self._queries
+        if queries is not None:
+            queries = {text: name for one in (queries, *beside) if one for text, name in one.items()}
+        return name_statements([(str(q), int(c), int(n), float(ms)) for q, c, n, ms in rows], queries)
 
     def _remember_settings(self) -> None:
         # Statements from before the last reset to the seeded state were of another database, and are left out.

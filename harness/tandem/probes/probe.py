@@ -13,7 +13,7 @@ class Probe[P](Protocol):
         """Begins to watch. Raises OSError, KeyError, httpx.HTTPError or psycopg.Error where that cannot be done."""
 
     def stop(self) -> None:
-        """Ends it. Raises the same."""
+        """Ends watching. Raises the same as `start`."""
 
     def part(self, app: str) -> P:
         """The probe's part of a window: a part of tandem.record.window.Window, or what tandem.judge.measure makes one of.
@@ -91,7 +91,7 @@ class Background:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends it. Raises what a look met."""
+        """Ends the thread. Raises what a look met."""
         self.ended.set()
         self._thread.join()
         if self._failure is not None:

@@ -159,7 +159,7 @@ class Wrong:
 
     text: str
     body: bool
-    """True: an answer whose body is not golden. False: no proper answer (refused, an error status)."""
+    """Whether an answer has a body that is not golden. False: no proper answer (refused, an error status)."""
 
 
 @dataclass

@@ -48,9 +48,9 @@ class Estimate(Part):
     mean: Number | None
     """Mean over blocks of fresh starts; null: not measured, not published, or the variant is not ok."""
     interval: tuple[Number, Number] | None = None
-    """95 %, over the blocks."""
+    """95 % interval over the blocks."""
     range: tuple[Number, Number] | None = Field(default=None, exclude_if=_unsaid)
-    """Of a percentile: its least and its greatest value over the fresh starts."""
+    """Least and greatest value of a percentile over the fresh starts."""
     n: int
     """Blocks."""
     limit: str | None = Field(default=None, exclude_if=_unsaid)
@@ -63,7 +63,7 @@ class Estimate(Part):
 
     @property
     def position(self) -> Position:
-        """What it is of."""
+        """Variant and coordinates that it is of."""
         return Position(self.variant, self.coordinates)
 
 
@@ -74,11 +74,11 @@ class Contrast(Part):
     of: str
     to: str
     coordinates: Coordinates = Field(default_factory=dict, exclude_if=_unsaid)
-    """Those at which both stand; empty: the two names say it."""
+    """Coordinates at which both stand; empty: the two names say it."""
     ratio: Number | None
     """Geometric mean over the blocks."""
     interval: tuple[Number, Number] | None
-    """95 %, within the session."""
+    """95 % interval within the session."""
     n: int
     """Blocks."""
     sd_ln: Number | None = Field(default=None, exclude_if=_unsaid)
@@ -86,9 +86,9 @@ class Contrast(Part):
     p: Number | None = Field(default=None, exclude_if=_unsaid)
     """The p value of no difference, adjusted within `family`."""
     p_alone: Number | None = Field(default=None, exclude_if=_unsaid)
-    """The same before it was adjusted."""
+    """The p value of no difference before it was adjusted."""
     p_sign_flip: Number | None = Field(default=None, exclude_if=_unsaid)
-    """The same by a test that assumes symmetry and no normal distribution."""
+    """The p value of no difference by a test that assumes symmetry and no normal distribution."""
     word: str | None = Field(default=None, exclude_if=_unsaid)
     """The verdict on the ratio, such as `cheaper`, `equivalent`, `stands`."""
     within_margin: bool = Field(default=False, exclude_if=lambda said: not said)

@@ -9,7 +9,7 @@ class Hiccup(Part):
     """How much longer than asked the sleeps of a meter lasted, on the CPUs of application and generator."""
 
     realtime: bool
-    """False: the meter had to queue like everybody else, so its figures contain the load's own queue."""
+    """Whether it was real-time; False: it queued like everybody else, so its figures contain the load's own queue."""
     cpu_cores: Figure
     """What the meter itself used."""
     samples: int
@@ -26,12 +26,12 @@ class HostActivity(Part):
     foreign_cpu_share: Figure | None
     """CPU used by processes that are neither the stack's nor the harness's; null where that was not counted."""
     foreign_cpu_interval: tuple[Figure, Figure] | None = None
-    """What it may be at least and at most: by the control groups, and by the kernel's ticks with interrupts."""
+    """`foreign_cpu_share` at least and at most: by the control groups, and by the kernel's ticks with interrupts."""
     softirq_share: Figure
     harness_cpu_cores: Figure | None
     hiccup: Hiccup | None = None
     clock_drift_ms: Figure | None = None
-    """By how much the wall clock ran ahead of the monotonic one over the window."""
+    """How far the wall clock ran ahead of the monotonic one over the window."""
     clock_changed: bool | None = None
     """Whether the kernel took another clock source."""
     swapped_pages: int | None = None
@@ -56,13 +56,13 @@ class PerSecond(Part):
     """The measured part second by second: columns of equal length."""
 
     second: list[int]
-    """Since the load began; 2 is the second from 2 s to 3 s."""
+    """Seconds since the load began; 2 is the second from 2 s to 3 s."""
     good: list[int]
-    """Right answers that ended in it."""
+    """Right answers that ended in each second."""
     app_cpu_s: list[Figure]
-    """Interpolated between samples."""
+    """CPU time of the application, interpolated between samples."""
     steal_share: list[Figure]
     role_cpu_s: dict[str, list[Figure]] = Field(default_factory=dict)
-    """Role -> as the application's, which is among them. Empty in records of before they were kept."""
+    """Role -> its CPU time, the application's among them. Empty in records of before they were kept."""
     app_memory_bytes: list[int] = Field(default_factory=list)
-    """Memory (as `memory_peak_bytes`) at the end of each; empty in records of before it was kept."""
+    """Memory (as `memory_peak_bytes`) at the end of each second; empty in records of before it was kept."""

@@ -38,7 +38,7 @@ def raw_files(folder: Path) -> list[Path]:
 
 
 def archive_name(identity: str) -> str:
-    """Of the archive of a result. identity: its id."""
+    """Name of the archive of a result. identity: its id."""
     return f"{identity}.raw.tar.gz"
 
 

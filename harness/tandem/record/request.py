@@ -19,32 +19,32 @@ class Variant(Part):
     """One thing that is measured: an implementation with its settings, under a scenario that may be changed."""
 
     label: str
-    """Unique within a request; what tables call it."""
+    """Label, unique within a request; what tables call it."""
     base: str | None = None
-    """Where a study sets a variant up at several coordinates: the label in the request; None: its own."""
+    """Label in the request, where a study sets a variant up at several coordinates; None: its own."""
     coordinates: Coordinates = Field(default_factory=dict)
     """Where it stands in its study's design."""
     implementation: str
     settings: dict[str, str] = Field(default_factory=dict)
-    """Those that were chosen for this variant; they win over the request's."""
+    """Settings that were chosen for this variant; they win over the request's."""
     scenario: str | None = None
-    """None: the request's."""
+    """Name of its scenario; None: the request's."""
     scenario_changes: dict[str, Any] = Field(default_factory=dict)
     """Fields of the scenario that are laid over it: connections, path, timeout_s."""
     topology: str | None = None
     placement: str | None = None
     db_rtt_ms: int | None = None
-    """None: the request's."""
+    """How far the database is away. Topology, placement and this one: None is the request's."""
     variables: dict[str, str] = Field(default_factory=dict)
     """Variables of compose/stack.yaml in place of the placement's: limits of shared services, CPU sets."""
     overlay: dict[str, Any] = Field(default_factory=dict)
-    """Of a reader's own service: Compose's overlay with its environment and the services of its Compose file."""
+    """Compose's overlay of a reader's own service, with its environment and its Compose file's services."""
     stand_in: StandIn | None = None
     build: Build | None = None
     """Another build of the implementation's folder; None: the release build."""
     tag: str | None = None
-    """Of an image of the implementation that is there already, or of the commit that it is built from, in place of a build
-    of the folder: `tandem/<implementation>:<tag>`."""
+    """Tag of an image of the implementation that is there already, or of the commit that it is built from, in place of a
+    build of the folder: `tandem/<implementation>:<tag>`."""
 
     @property
     def asked(self) -> str:
@@ -75,7 +75,7 @@ type Services = Literal["forky"]
 
 
 class Conditions(Part):
-    """Under what everything of a request runs, unless a variant says otherwise."""
+    """What everything of a request runs under, unless a variant says otherwise."""
 
     topology: str
     placement: str
@@ -84,9 +84,9 @@ class Conditions(Part):
     lab: str | None = None
     """The machines: a file of loadgen/labs, which says their CPU sets as well, in place of the placement. None: all on one."""
     generators: int = Field(default=1, ge=1)
-    """So many load generators share each load."""
+    """Number of load generators that share each load."""
     arrivals: Arrivals | None = None
-    """Of open loops, but for the seed. Null: evenly spaced, by the generator itself."""
+    """Arrivals of open loops, but for the seed. Null: evenly spaced, by the generator itself."""
     services: Services | None = None
     """Debian release that PostgreSQL, PgBouncer and HAProxy are of. Null: that of the base image."""
 
@@ -102,12 +102,12 @@ class Request(Part):
     """Name of a plan, or the path of a TOML file."""
     seed: int
     salt: str = ""
-    """Of the seeded data (contract/sql/seed.sql). A replay has its record's, so it asks for the same bodies. Empty: the data
-    of contract/golden, as all had before each study had data of its own."""
+    """Salt of the seeded data (contract/sql/seed.sql). A replay has its record's, so it asks for the same bodies. Empty: the
+    data of contract/golden, as all had before each study had data of its own."""
     title: str | None = None
     """What its folder is called after; None: its variants."""
     settings: dict[str, str] = Field(default_factory=dict)
-    """Chosen for all variants."""
+    """Settings that were chosen for all variants."""
     options: dict[str, JsonValue] = Field(default_factory=dict)
     """What only this study asks for, such as the axis of a sweep or the objective of a capacity search."""
 

@@ -53,7 +53,7 @@ class Environment(Part):
     git_commit: str | None
     git_dirty: bool | None
     host: dict[str, str | int | float | None]
-    """The application's."""
+    """Host of the application."""
     hosts: dict[str, dict[str, str | int | float | None]] = Field(default_factory=dict)
     """Each host of a lab by its name: its roles, what it is, by how much its clock is ahead of the harness's and how well that is
     known, the quickest question to it, and the quickest TCP handshakes with the services elsewhere that its roles ask. Empty
@@ -64,7 +64,7 @@ class Environment(Part):
     """Role -> where its image was taken from, with the digest; the others were built."""
     versions: dict[str, str]
     settings: dict[str, str]
-    """The effective ones, and as SQL that a program sends statements of its own, which nobody can choose."""
+    """Effective settings, and as SQL that a program sends statements of its own, which nobody can choose."""
     variables: dict[str, str]
     """What compose/stack.yaml was given: topology, placement, settings."""
     hashes: dict[str, str] = Field(default_factory=dict)
@@ -104,9 +104,9 @@ class CeilingLook(Part):
 
     block: int
     attempt: int = 1
-    """Of the block: it is made again where the host disturbed a trial of it."""
+    """Attempt at the block: it is made again where the host disturbed a trial of it."""
     goodput_rps: Number | None
-    """Null where the host disturbed the look."""
+    """Goodput of the stand-in; null where the host disturbed the look."""
 
 
 class Baselines(Part):
@@ -130,7 +130,7 @@ class Described(BaseModel):
     source: str | None = None
     """Address of a quoted claim; null for an experiment."""
     hypothesis: str = ""
-    """Of a quoted claim: what would have to be seen."""
+    """Hypothesis of a quoted claim: what would have to be seen."""
     published_host: str
     """Where its figures were measured."""
     sentence: str = ""
@@ -138,14 +138,14 @@ class Described(BaseModel):
 
 
 class Publication(Described):
-    """The same with its name."""
+    """What a reader is told of a publication, with its name."""
 
     name: str
-    """By which `reproduce` knows it."""
+    """Name by which `reproduce` knows it."""
 
     @classmethod
     def of(cls, name: str, described: Described) -> Self:
-        """Without what else is known of it."""
+        """The publication, without what else is known of it."""
         return cls(name=name, **{field: getattr(described, field) for field in Described.model_fields})
 
 
@@ -156,7 +156,7 @@ class Conclusions(Part):
     estimates: list[Estimate] = Field(default_factory=list)
     contrasts: list[Contrast] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
-    """Sentences about all of them."""
+    """Sentences about all estimates and contrasts."""
 
     @property
     def publication(self) -> Publication | None:
@@ -202,7 +202,7 @@ class RawFiles(Part):
     """Where the files of a record are that it is not judged from: rows, logs, what the stack was given."""
 
     sha256: str
-    """Of their tar archive (tandem.record.packed), before compression."""
+    """SHA-256 of the files' tar archive (tandem.record.packed), before compression."""
     commit: str | None = None
     """A commit whose tree has them; null where none has."""
 
@@ -212,7 +212,7 @@ class Result[C: Conclusions](Part):
 
     schema_version: Literal[3] = SCHEMA_VERSION
     id: str
-    """That of its folder, unless it was copied."""
+    """Id of its folder, unless it was copied."""
     request: Request
     started_at: datetime
     finished_at: datetime
@@ -222,26 +222,26 @@ class Result[C: Conclusions](Part):
     reasons: list[str]
     findings: list[Finding]
     trials: dict[Verdict, int]
-    """How many there are of each verdict, repeated ones included."""
+    """How many trials there are of each verdict, repeated ones included."""
     compared: dict[str, str] = Field(default_factory=dict)
     """Variant -> how many answers of its load were read on the wire and compared, in words."""
     made_again: dict[str, int] = Field(default_factory=dict)
     """Variant -> how many of its starts were made once more, because the host disturbed one of their block."""
     host: HostSeen | None = None
-    """Null where there was no window."""
+    """What the windows say of the host; null where there was none."""
     baselines: Baselines
     variants: list[Variant] = Field(default_factory=list)
     """Everything that appears in a trial: what its labels stand for, with coordinates."""
     conclusions: C
     phases_s: dict[str, Number] = Field(default_factory=dict)
-    """Where the time went."""
+    """Phase -> its seconds: where the time went."""
     environments: Annotated[
         dict[str, Environment],
         BeforeValidator(per_variant),
         PlainSerializer(shared_once, return_type=Environments),
     ] = Field(default_factory=dict)
-    """By the label of the variant. On disk what they share stands once (Environments)."""
+    """Label of a variant -> its environment. On disk what they share stands once (Environments)."""
     packed_sha256: str | None = None
-    """Of a committed record: the SHA-256 of trials.jsonl.xz, which has its environments and its trials."""
+    """SHA-256 of a committed record's trials.jsonl.xz, which has its environments and its trials."""
     raw: RawFiles | None = None
-    """Of a committed record: the files that are not committed. Null where they stand beside it."""
+    """Files of a committed record that are not committed. Null where they stand beside it."""

@@ -25,7 +25,7 @@ class Outcome(Part):
     negative_control_failed: bool | None = None
     """True when the broken variant did fail, as it must."""
     steal_share: float | None = None
-    """Of a check that does not hold though its control is caught: what the hypervisor took of the CPUs meanwhile, where that
+    """Share of the CPUs that the hypervisor took during a check that does not hold though its control is caught, where it
     disturbs a window."""
 
 
@@ -51,7 +51,7 @@ class Selftest(Part):
     started_at: datetime
     finished_at: datetime
     duration_s: float | None = None
-    """That the checks took; with --resume less than from start to finish. None in records from before it was kept."""
+    """Seconds that the checks took; with --resume less than from start to finish. None in older records."""
     git_commit: str | None
     source: str
     """Hash of the harness's own source."""

@@ -19,9 +19,9 @@ class Slicing(Part):
 
     slice_s: Figure
     settle_s: Figure = 0.2
-    """Of each slice: no figure is taken from them, what the last one left in flight ends there."""
+    """First seconds of each slice, no part of any figure: what the last one left in flight ends there."""
     seed: int
-    """Of the order (tandem.analysis.alternation.balanced)."""
+    """Seed of the order (tandem.analysis.alternation.balanced)."""
 
 
 class Arrivals(Part):
@@ -32,13 +32,13 @@ class Arrivals(Part):
     size: int | None = None
     """Requests of a burst."""
     pause_ms: int | None = None
-    """Between the end of a burst and the beginning of the next."""
+    """Pause between the end of a burst and the beginning of the next."""
     seed: int = 0
-    """The same for all variants of a block: at one rate they are asked at the same instants."""
+    """Seed, the same for all variants of a block: at one rate they are asked at the same instants."""
 
     @property
     def told(self) -> str:
-        """For people."""
+        """The arrivals in words, for people."""
         if self.process == "bursts":
             return f"arrivals in bursts of {self.size} with pauses of {self.pause_ms} ms"
         return {"paced": "evenly spaced arrivals", "poisson": "Poisson arrivals"}[self.process]
@@ -48,13 +48,13 @@ class WindowSpec(Part):
     """One load: who is loaded, how, for how long, by what."""
 
     name: str
-    """Unique within its trial; that of its raw files."""
+    """Name, unique within its trial; that of its raw files."""
     variants: list[str]
     """Labels. Several are loaded in the same seconds, each by a generator process of its own."""
     role: WindowRole | None = None
-    """What it is for. Null: its other fields say it; in older trials of a comparison, its name does."""
+    """Purpose of the window. Null: its other fields say it; in older trials of a comparison, its name does."""
     round: int | None = None
-    """Windows of several variants that are compared with one another share it. Null: there are no rounds."""
+    """Number of the round, shared by windows of several variants that are compared. Null: there are no rounds."""
     seconds: int
     load: Literal["closed", "open"] = "closed"
     rates_rps: dict[str, int] = Field(default_factory=dict)
@@ -75,19 +75,19 @@ class WindowSpec(Part):
     trim_end_s: Figure
     """Seconds at both ends that no figure is taken from."""
     settled: bool = True
-    """Begins once the host is quiet; False: at once."""
+    """Whether it begins once the host is quiet; False: at once."""
     after_s: Figure = 0.0
     """A rest before it."""
     freeze_s: Figure = 0.0
     """The database stands still for so long, a quarter of the window after its beginning."""
     arrivals: Arrivals | None = None
-    """Null: the generator paces an open loop by itself."""
+    """When its requests are due; null: the generator paces an open loop by itself."""
     slices: Slicing | None = None
     """Closed loop, several variants: not at once but in slices, which share `seconds`. Of each variant the first slice
     opens its connections and gives no figure."""
     counts: bool = True
-    """Its findings count for the verdict of its trial; False: its study judges it, because more may be offered than can
-    be served."""
+    """Whether its findings count for the verdict of its trial; False: its study judges it, because more may be offered
+    than can be served."""
 
 
 class WarmUp(Part):
@@ -96,7 +96,7 @@ class WarmUp(Part):
     least_s: int
     requests_per_worker: int = 0
     steady_buckets: int = 0
-    """So many last seconds must be steady (tandem.judge.steady); 0: they are not looked at."""
+    """Last seconds that must be steady (tandem.judge.steady); 0: they are not looked at."""
     cap_s: int
 
 
@@ -104,14 +104,14 @@ class TrialSpec(Part):
     """A fresh start of every variant in it, and their windows."""
 
     name: str
-    """Unique within its study."""
+    """Name, unique within its study."""
     block: int
-    """A void window voids its block, which is made again. Stand-ins are in blocks below 1."""
+    """Number of its block. A void window voids it, and it is made again. Stand-ins are in blocks below 1."""
     variants: list[str]
     """Labels in the order in which they start. Several are up side by side; those that are not loaded are frozen."""
     warm_up: WarmUp
     windows: list[WindowSpec] = Field(default_factory=list)
-    """In their order. A study that decides from window to window leaves this to its `windows`."""
+    """Windows in their order. A study that decides from window to window leaves this to its `windows`."""
     verify: bool = True
     """Answers and statements must be right before anything is measured. The self-test's liars leave it out, so that
     they meet the checks of the windows."""
@@ -125,7 +125,7 @@ class TrialSpec(Part):
         return self.name if self.attempt == 1 else f"{self.name}.{self.attempt}"
 
     def again(self) -> "TrialSpec":
-        """The same, once more."""
+        """The spec of one more attempt."""
         return self.model_copy(update={"attempt": self.attempt + 1})
 
 
@@ -140,7 +140,7 @@ class Challenge(Part):
     """A table was locked while it was asked for, and the data changed (tandem.lab.challenge)."""
 
     locked: str | None = None
-    """The table; null where the scenario asks no database."""
+    """The locked table; null where the scenario asks no database."""
     met_lock: int = 0
     """Requests that were sent while it was locked."""
     compared: int = 0
@@ -155,26 +155,26 @@ class Start(Part):
     """One variant's fresh start within a trial."""
 
     implementation: str | None = None
-    """Null of a stand-in, and in older records."""
+    """Implementation of the variant; null of a stand-in, and in older records."""
     warm_up_s: Figure | None = None
     warm_up_requests: int | None = None
     findings: list[Finding] = Field(default_factory=list)
-    """Of its answers before the load, its warm-up and its end."""
+    """Findings of its answers before the load, its warm-up and its end."""
     cpu_peak_percent: Figure | None = None
-    """By psrecord, from its first answer to its end: the most CPU within a second, in percent of a core."""
+    """The most CPU within a second, in percent of a core, by psrecord from its first answer to its end."""
     resident_peak_bytes: int | None = None
-    """By psrecord: the most resident memory, summed over its processes; what they share counts once for each."""
+    """The most resident memory by psrecord, summed over its processes; what they share counts once for each."""
     idle_cpu_cores: Figure | None = None
     """What it used while nobody asked for anything, before any load: CPU-seconds per second. Looked at only where slices
     follow; null in older records."""
     first_answer_s: Figure | None = None
-    """From the start of its container to its first answer, asked without HAProxy; null in older records."""
+    """Seconds from its container's start to its first answer, asked without HAProxy; null in older records."""
     first_right_s: Figure | None = None
-    """From there to the first right answer of its scenario on the whole path; null where that one was wrong."""
+    """Seconds from its container's start to its first right answer on the whole path; null where the first was wrong."""
     memory_rest_bytes: int | None = None
     """Memory (as `memory_peak_bytes`) when it had answered for the first time, before any load."""
     challenge: Challenge | None = None
-    """Where its scenario asks the database or has silent connections, after its windows."""
+    """The challenge after its windows, where its scenario asks the database or has silent connections."""
     refused: str | None = None
     """Why no window of it was made."""
 
@@ -184,15 +184,15 @@ class WindowRecord(Part):
 
     spec: WindowSpec
     windows: dict[str, Window] = Field(default_factory=dict)
-    """By label."""
+    """Label -> its window."""
     refused: str | None = None
-    """Why there is none."""
+    """Why there is no window."""
     began_s: dict[str, float] = Field(default_factory=dict)
     """Label -> when its load began, seconds since 1970."""
     frozen_s: list[float] = Field(default_factory=list)
     """When the database was frozen and thawed, seconds since 1970; empty: it was not."""
     duration_s: Figure = 0.0
-    """With all that is around the load."""
+    """Duration, with all that is around the load."""
     told: dict[str, Any] | None = None
     """What a generator without rows says of its own load."""
 
@@ -214,7 +214,7 @@ class Trial(Part):
     started_at: datetime
     verdict: Verdict
     findings: list[Finding] = Field(default_factory=list)
-    """Of the visit as a whole; those of starts and windows stand there."""
+    """Findings of the visit as a whole; those of starts and windows stand there."""
     starts: dict[str, Start] = Field(default_factory=dict)
     windows: list[WindowRecord] = Field(default_factory=list)
     phases: list[Phase] = Field(default_factory=list)
@@ -224,7 +224,7 @@ class Trial(Part):
     """What a study notes about this trial beside its windows."""
 
     def all_findings(self) -> Iterator[Finding]:
-        """Those of its starts, of its windows and of the visit: a cause stands before its consequences."""
+        """The findings of its starts, windows and visit: a cause stands before its consequences."""
         for start in self.starts.values():
             yield from start.findings
         for record in self.windows:
@@ -245,7 +245,7 @@ class Trial(Part):
         return [record for record in self.windows if record.windows]
 
     def counting_findings(self) -> list[Finding]:
-        """Those that the verdict follows from: all but those of windows that their study judges."""
+        """The findings that the verdict follows from: all but those of windows that their study judges."""
         others = [record for record in self.windows if record.spec.counts]
         return list(self.model_copy(update={"windows": others}).all_findings())
 

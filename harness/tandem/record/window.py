@@ -109,7 +109,7 @@ class Proxy(Part):
     connections_opened: int | None = None
     """Connections that were opened to the application."""
     in_flight_error: Figure | None = None
-    """Standard error of that mean: requests come in bursts, and a short window has few samples."""
+    """Standard error of `in_flight_mean`: requests come in bursts, and a short window has few samples."""
 
 
 class Pooler(Part):
@@ -151,11 +151,11 @@ class DbRtt(Part):
     setting: int
     """Round trip that was asked for; the measured ones are what the application met."""
     before_p50: Figure
-    """Right before the load."""
+    """Median right before the load."""
     during_p50: Figure
     during_p90: Figure
     samples: int
-    """During the load."""
+    """Round trips measured during the load."""
 
 
 class Tap(Part):
@@ -163,26 +163,26 @@ class Tap(Part):
 
     bursts: int
     bytes: int
-    """Captured, of all applications of the window together; so are the packets and the CPU time."""
+    """Bytes captured, of all applications of the window together; so are the packets and the CPU time."""
     packets_lost: int
     """Packets that were lost because the capture's buffer was full. What they belong to is not compared."""
     begun: int
     """Requests of the load that were seen."""
     compared: int
-    """Those of `begun` whose whole answer was seen and has the right status."""
+    """Requests of `begun` whose whole answer was seen and has the right status."""
     compared_of_class: list[int] = Field(default_factory=list)
     """`compared`, by class of a mix."""
     wrong: int
     wrong_first: list[str]
-    """A few of them: what was asked, what is right and what came."""
+    """A few wrong answers: what was asked, what is right and what came."""
     capture_cpu_s: Figure
-    """During the load."""
+    """CPU time of the captures, during the load."""
     compare_cpu_s: Figure
-    """After it."""
+    """CPU time of the comparison, after the load."""
     held_back: int | None = None
     """Compared answers whose packets are a delayed acknowledgement apart (40 ms); null in older records."""
     apart: int | None = None
-    """Those whose packets are half as much or twice as much apart."""
+    """Compared answers whose packets are half as much or twice as much apart."""
     problem: str | None = None
     """Why nothing, or not all, could be captured."""
 
@@ -196,9 +196,9 @@ class DatabaseWire(Part):
     """Times that it sent some and waited for the answer: as many as statements, where each waits for the one before."""
     connections: int
     packets_lost: int
-    """Of all applications of the window together; so is the CPU time."""
+    """Packets lost, of all applications of the window together; so is the CPU time."""
     cpu_s: Figure
-    """Of the captures, during the load."""
+    """CPU time of the captures, during the load."""
     problem: str | None = None
     """Why nothing, or not all, could be captured."""
 
@@ -208,7 +208,7 @@ class Slices(Part):
     seconds alone."""
 
     from_s: list[Figure]
-    """When its measured part began, since the window's first slice."""
+    """When each slice's measured part began, since the window's first slice."""
     measured_s: list[Figure]
     good: list[int]
     app_cpu_s: list[Figure]
@@ -233,7 +233,7 @@ class GeneratorShare(Part):
     begins_ms: Figure
     """Phase: how much later than the first generator it had to begin."""
     late_ms: Figure | None = None
-    """When it began, since that moment; null: it never did, or nobody knows."""
+    """Time from when it had to begin to when it began; null: it never did, or nobody knows."""
     requests: int = 0
     """Number of its rows."""
     errors: int = 0
@@ -262,7 +262,7 @@ class ClassFigures(Part):
     service_time_ms: Times
     answer_ms_min: Figure | None = None
     response_time_ms: Times | None = None
-    """Null in a closed loop."""
+    """Times from the intended send to the last byte; null in a closed loop."""
     response_time_hdr: str | None = None
 
 
@@ -291,7 +291,7 @@ class AnswerFigures(Part):
     good: int
     """Rows with the right status and a right length, whole window."""
     failed: dict[str, int]
-    """The others, by reason."""
+    """Requests without a right answer, by reason."""
     retried: int | None = None
     """How often a request without an answer was sent again; null where clients do not try again."""
     goodput_rps: Figure
@@ -299,7 +299,7 @@ class AnswerFigures(Part):
     """Closed loop: throughput x mean service time / connections; 1 when every connection was kept busy."""
     service_time_ms: Times
     service_time_hdr: str | None = None
-    """The same distribution as an HDR histogram (V2, base64, microseconds, three digits); histograms can be merged."""
+    """`service_time_ms` as an HDR histogram (V2, base64, microseconds, three digits); histograms can be merged."""
     per_second: PerSecond | None = None
     in_flight_mean: Figure | None = None
     """Requests in flight by the rows: sum of the times in flight inside the measured part by its length."""
@@ -312,8 +312,8 @@ class AnswerFigures(Part):
     answer_ms_min: Figure | None = None
     """The quickest right answer of the whole window, from its send to its last byte."""
     answer_ms_max: Figure | None = None
-    """The slowest one, also of those that were in flight when the load ended. Where variants took turns, of those that
-    are timed."""
+    """The slowest right answer, also of those that were in flight when the load ended. Where variants took turns, of
+    those that are timed."""
     implied_rows: dict[str, ImpliedRows] = Field(default_factory=dict)
     """Statement -> the rows that the answers of the window imply; only of statements whose rows depend on the answer."""
     choice_p: Figure | None = None
@@ -395,7 +395,7 @@ class IdleEstablished(Part):
     """Silent connections, where they are part of the scenario."""
 
     idle_connections: int | None = None
-    """Number of them that stayed open."""
+    """Silent connections that stayed open."""
 
 
 class Distance(Part):
@@ -457,7 +457,7 @@ class Window(
 
     host: HostActivity
     slices: Slices | None = None
-    """`duration_s` is then how long this variant's generator ran."""
+    """The variant's slices, where variants took turns: `duration_s` is then how long its generator ran."""
     generators: list[GeneratorShare] = Field(default_factory=list)
     """Each generator by itself, where several shared the load. All other figures are of their rows together."""
     resources: list[Resource] = Field(default_factory=list)
@@ -476,7 +476,7 @@ class Window(
 
     @property
     def class_names(self) -> list[str]:
-        """Those of a mix."""
+        """The names of a mix's classes."""
         return [one.name for one in self.classes]
 
     @classmethod

@@ -9,9 +9,9 @@ from typing import Any
 type Spec = dict[str, Any]
 
 HUE: Spec = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
-"""The data has the colour itself."""
+"""Encoding of a colour that the data has itself."""
 HUES = ("--role-app", "--role-proxy", "--role-db", "--lang-cpp", "--lang-node", "--lang-rust")
-"""One of each variant, in their order."""
+"""Colours of the variants, in their order."""
 SOLID, DASHED, DOTTED = [1, 0], [5, 4], [2, 3]
 PLAIN: Spec = {"domain": False, "ticks": False, "labelPadding": 8}
 """An axis of names without a line."""

@@ -16,7 +16,7 @@ STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", V
 
 
 def conditions_line(request: Request) -> str:
-    """Under what a study ran."""
+    """The conditions that a study ran under."""
     under = request.conditions
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
     where = f"placement {under.placement}" if under.lab is None else f"lab {under.lab}"

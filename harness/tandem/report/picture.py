@@ -15,7 +15,7 @@ class Picture:
     """A Vega-Lite chart with its data in it."""
 
     name: str
-    """Unique within its study."""
+    """Name, unique within its study."""
     title: str
     says: str
     """One sentence: what it shows, and what it does not."""
@@ -51,8 +51,8 @@ COLOURS = {
     "--cpu-4": "#a8487f",
     "--cpu-5": "#4d5a68",
 }
-"""Of a picture in a file, in the place of the page's variables. Those of the CPU models are after Okabe and Ito, who chose theirs so
-that everybody can tell them apart; darker, for text."""
+"""Colours of a picture in a file, in the place of the page's variables. Those of the CPU models are after Okabe and Ito, who
+chose theirs so that everybody can tell them apart; darker, for text."""
 WIDTH = 560
 
 

@@ -102,7 +102,7 @@ def ratio_to(found: Conclusions, key: str, position: Position, first: Position) 
 
 
 STATEMENTS_LEAST = 0.01
-"""For a request; below it are those of connections that are opened."""
+"""Fewest runs of a statement for a request; below it are those of connections that are opened."""
 TIMES = {"p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9"}
 NOTE = (
     "Response times in an open loop, from the moment that a request was due: median over the starts (lowest–highest). A"
@@ -132,7 +132,7 @@ STATEMENT_TITLE = "statements for each request, by the database"
 
 
 def statements(found: Conclusions) -> list[RenderableType]:
-    """The table of these; nothing where none ran."""
+    """The table of the statements; nothing where none ran."""
     variants, rows = of_statements(found)
     return [texts(STATEMENT_TITLE, rows, "statement", *variants, left=("statement",))] if rows else []
 

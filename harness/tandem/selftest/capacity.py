@@ -19,14 +19,14 @@ WANTED = 0.95
 """Share of searches whose bracket holds the limit."""
 STUDIES, STARTS = 150, 6
 START_SD, PROBE_SD = 0.08, 0.05
-"""By which starts and probes scatter, as on a small machine: standard deviations of logarithms."""
+"""Scatter of starts and of probes, as on a small machine: standard deviations of logarithms."""
 COVERED = 0.93
 """Least share of intervals that hold the limit, of 95 %."""
 
 
 @dataclass
 class Server:
-    """Its p99 jumps at the limit; near the limit every tenth probe comes out on the wrong side."""
+    """A server whose p99 jumps at the limit; near the limit every tenth probe comes out on the wrong side."""
 
     limit_rps: float
     noise: random.Random

@@ -34,7 +34,7 @@ class Queue:
     exponential: bool = True
 
     def behaviour(self, load: float, number: int) -> str:
-        """The server's in the window of that number: each draws other service times."""
+        """The server's behaviour in the window of that number: each draws other service times."""
         how = "" if self.exponential else "&busy=1"
         return f"kind=queue&us={SERVICE_S * 1e6:.0f}{how}&seed={round(load * 100) + 1000 * number}"
 
@@ -49,8 +49,8 @@ class Queue:
 EVEN = Queue("queue", poisson=False)
 AT_RANDOM = Queue("M/M/1 queue", poisson=True), Queue("M/D/1 queue", poisson=True, exponential=False)
 DRAWN_MS = 0.5
-"""By which the mean may be off the recursion where arrivals are drawn, or the way, if that is more: it is measured on an idle path, one
-request at a time; of those that come at random several are on it."""
+"""Distance of the mean from the recursion that is allowed where arrivals are drawn, or the way, if that is more: the way is
+measured on an idle path, one request at a time; of those that come at random several are on it."""
 
 
 def as_asked(busy: float, load: float, requests: int) -> bool:

@@ -29,7 +29,7 @@ UNIT: list[Callable[[], Outcome]] = [
     *capacity.CHECKS,
     *explaining.CHECKS,
 ]
-"""Without containers: a few seconds in all."""
+"""Checks without containers: a few seconds in all."""
 
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
@@ -39,7 +39,7 @@ END_TO_END: dict[str, OnStage] = {
     "sampler": sampling.run,
     "attribution": attribution.run,
 }
-"""With real containers: minutes in all."""
+"""Checks with real containers: minutes in all."""
 
 WEEKLY: dict[str, OnStage] = {
     "gap": gap.run,
@@ -51,7 +51,7 @@ WEEKLY: dict[str, OnStage] = {
     "long-queues": queueing.run,
     "pairs": comparing.same_with_itself,
 }
-"""Only with --full: hours, the shortest first."""
+"""Checks only with --full: hours, the shortest first."""
 
 
 def names() -> list[str]:

@@ -27,14 +27,14 @@ IMAGE = f"tandem/{BROKEN}"
 """Any image with Python."""
 SHARES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5)
 SHARE_S = 9
-"""With its edges cut off as long as the usual window. An edge is known to a tick of the scheduler and to what holds up
-the reader; over half of this time, that alone has exceeded CORE_SHARE on two busy cores."""
+"""Seconds of each share: with their edges cut off as long as the usual window. An edge is known to a tick of the scheduler and
+to what holds up the reader; over half of this time, that alone has exceeded CORE_SHARE on two busy cores."""
 EDGE_S = 0.6
 CORE_SHARE = 0.005
 STOLEN, STOLEN_S, LOADED_S = (0.05, 0.10, 0.20), 6, 4
 """Shares of a core, for how long, and for how long of it there is a load."""
 STOLEN_TOLERANCE = 0.02
-"""Share of a core."""
+"""Tolerance of stolen time, as a share of a core."""
 THIEF = "thief"
 CHILDREN, CHILD_S = 200, 0.020
 SIZE_BYTES = 256 << 20

@@ -153,7 +153,7 @@ VERDICT_SETS = 4000
 BLOCKS = (5, 6, 10, 20)
 COVERAGE = (0.94, 0.97)
 ERROR_SLACK = 0.01
-"""On a rate of 5 %: three standard errors of 4,000 simulated sets."""
+"""Slack on a rate of 5 %: three standard errors of 4,000 simulated sets."""
 TRUTH = math.log(1.04)
 Noise = Literal["normal", "t3"]
 NOISE_KINDS: tuple[Noise, ...] = get_args(Noise)

@@ -96,7 +96,7 @@ def evenly_spaced_mean(load: float) -> float:
 
 
 def poisson_mean(load: float, exponential: bool) -> float:
-    """The same for arrivals at random, with exponential service or with one that always takes as long.
+    """Mean response time, in service times, for arrivals at random, with exponential or always equal service.
 
     Pollaczek and Khinchine: 1 + load (1 + c²) / (2 (1 - load)), c the service's coefficient of variation. Kleinrock, 5.6.
     """

@@ -34,7 +34,7 @@ FOLDERS = sorted(file.parent.name for file in Path(__file__).parent.glob("*/stud
 
 
 def _kinds_in(folder: str) -> Iterator[type[Study[Any]]]:
-    """Those that are defined in a study's folder."""
+    """The kinds of study that are defined in a study's folder."""
     package = f"tandem.studies.{folder}."
     for found in vars(import_module(f"{package}study")).values():
         if isinstance(found, type) and issubclass(found, Study) and not isabstract(found):
@@ -85,7 +85,7 @@ def study_of(file: Path) -> type[Study[Any]]:
 
 
 def _study(file: Path, raw: dict[str, Any]) -> type[Study[Any]]:
-    """The same of what stands in the file. Raises TandemError for another version or an unknown study."""
+    """The study of what stands in the file. Raises TandemError for another version or an unknown study."""
     version, name = raw.get("schema_version"), raw["request"]["study"]
     if version != SCHEMA_VERSION:
         raise TandemError(
@@ -154,23 +154,23 @@ def _key(reference: dict[str, Any]) -> str:
 # ---- a folder of many ----
 
 FIRST_BYTES = 64 << 10
-"""So much of a result is read; the rest only where its request alone is longer."""
+"""Bytes of a result that are read; the rest only where its request alone is longer."""
 BELOW = ("*", "*/*")
 """How deep studies are looked for."""
 
 
 @dataclass(frozen=True)
 class IndexEntry:
-    """What a list of results says of one."""
+    """What a list of results says of one result."""
 
     folder: str
-    """Below the one that was looked through."""
+    """Folder of the result, below the one that was looked through."""
     id: str
     study: str
     variants: list[str]
     scenario: str
     started_at: str
-    """ISO 8601, UTC."""
+    """Time of the start: ISO 8601, UTC."""
     verdict: str
     headline: str
     """The main figure; empty where there is none."""
@@ -182,7 +182,7 @@ class Index:
 
     entries: list[IndexEntry]
     unreadable: list[str]
-    """Why, with the file's name."""
+    """Reasons why results cannot be read, each with the file's name."""
     unfinished: list[str]
     """Folders of studies that have begun and not ended."""
 

@@ -1,4 +1,4 @@
-"""`tandem compare` in slices, with real containers: one program with itself."""
+"""`tandem compare` in slices, with real containers: one program with itself, and one beside another that has SQL of its own."""
 
 import json
 from itertools import pairwise
@@ -49,3 +49,15 @@ def test_a_program_is_compared_with_itself_in_slices(kept: Path) -> None:
         why = found["reasons"][0]
         assert "windows are void" in why or "differs from itself" in why, said
     assert not bench_containers()
+
+
+def test_statements_are_counted_together_where_programs_have_sql_of_their_own(kept: Path) -> None:
+    """Each window has the counts of all: none may be told that it left out what the other's words did."""
+    _, _, said = tandem("compare", "python-async", "fastapi", "--plan", PLAN, results=kept / "own-sql")
+    blocks: list[Any] = [json.loads(file.read_text()) for file in kept.glob("own-sql/*/trials/block-*.json")]
+    windows = [
+        window for block in blocks for record in block["windows"] for window in record["windows"].values()
+    ]
+    assert windows, said
+    codes = {finding["code"] for window in windows for finding in window["findings"]}
+    assert not codes & {"sql-mismatch", "sql-extra", "sql-rows"}, said

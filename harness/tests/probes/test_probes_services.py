@@ -1,6 +1,7 @@
 """tandem.probes: HAProxy, PgBouncer and PostgreSQL, from captures of real ones."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -10,7 +11,7 @@ from harness_places import ROOT
 
 from tandem.probes.haproxy import SLOTS, ProxyCounters, parse_csv, read, slot, slot_port
 from tandem.probes.pools import PgBouncer, PoolerCounters
-from tandem.probes.postgres import changes_setting, name_statements, normalise, read_queries
+from tandem.probes.postgres import Postgres, changes_setting, name_statements, normalise, read_queries
 from tandem.record.window import Statement
 
 
@@ -142,6 +143,19 @@ def test_calls_are_summed_by_the_contracts_names() -> None:
         "one": Statement(calls=15, rows=14, exec_ms=2.0),
         "other": Statement(calls=8, rows=0, exec_ms=93.0),
     }
+
+
+def test_statements_of_programs_that_ask_side_by_side_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("select one", 2, 2, 1.0), ("select its one", 3, 3, 1.0)]
+    known = SimpleNamespace(execute=lambda _: rows)
+    for queries, beside, names in (
+        ({"select one": "one"}, [{"select its one": "one"}, None], {"one": 5}),
+        ({"select one": "one"}, [], {"one": 2, "other": 3}),
+        (None, [{"select one": "one"}], {"select one": 2, "select its one": 3}),
+    ):
+        database = Postgres("", "", queries)
+        monkeypatch.setattr(database, "_connected", lambda: known)
+        assert {name: one.calls for name, one in database.statements(beside).items()} == names
 
 
 def test_a_readers_own_statements_are_named_by_their_text() -> None:

@@ -20,13 +20,13 @@ from tandem.record.trial import Trial
 APP_BOUND_POOL = 4
 DISTANCES_MS, POOLS = (5, 15), (20, 80)
 CONNECTIONS = 100
-"""Of the client where the database is far away: more than the largest pool, so that the pool is what is waited with."""
+"""Connections of the client if the database is far away: more than the largest pool, so that the pool is what is waited with."""
 AS_ASKED = "as asked"
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One of them. pool: database connections; None: as asked. distance_ms: how far the database is away."""
+    """A condition. pool: database connections; None: as asked. distance_ms: how far the database is away."""
 
     name: str
     topology: str | None = None
@@ -34,19 +34,19 @@ class Condition:
     distance_ms: int | None = None
 
     def label(self, variant: Variant) -> str:
-        """What the variant is called under it."""
+        """What the variant is called under the condition."""
         return f"{variant.label} @ {self.name}"
 
     @property
     def question(self) -> str:
-        """Which of the three it asks."""
+        """Which of the three questions the condition asks."""
         return (
             "cost" if self.name == AS_ASKED else "waiting-bound" if self.distance_ms else "application-bound"
         )
 
     @property
     def coordinates(self) -> Coordinates:
-        """In what it differs from what was asked for."""
+        """Coordinates in which the condition differs from what was asked for."""
         named = {
             "question": self.question,
             "topology": self.topology,
@@ -56,7 +56,7 @@ class Condition:
         return {name: value for name, value in named.items() if value is not None}
 
     def of(self, variant: Variant, catalog: Catalog) -> Variant:
-        """The variant under it."""
+        """The variant under the condition."""
         settings, scenario, changes = dict[str, str](), dict[str, object](), dict[str, object]()
         if self.topology is not None:
             changes["topology"] = self.topology
@@ -81,8 +81,8 @@ def _threads(implementation: Implementation, pool: int) -> dict[str, str]:
 
 COST = Condition(AS_ASKED)
 APP_BOUND = Condition("direct, pool 4", topology="direct", pool=APP_BOUND_POOL)
-"""Without HAProxy and PgBouncer a request costs the other CPUs half as much, and four connections keep the database's
-own processes few: on two cores that lets the application be the limit. Whether it was, its windows say."""
+"""A condition in which the application can be the limit on two cores: without HAProxy and PgBouncer a request costs the other
+CPUs half as much, and four connections keep the database's own processes few. Whether it was, its windows say."""
 WAITING = [
     Condition(f"{distance} ms, pool {pool}", pool=pool, distance_ms=distance)
     for distance in DISTANCES_MS

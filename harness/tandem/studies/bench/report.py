@@ -41,7 +41,7 @@ FEW = f"fewer than {BLOCKS_LEAST} blocks can show that two variants are equivale
 
 
 def _verdict(found: Benched, position: Position) -> Text:
-    """With `void` beside `invalid` where the host disturbed a start as well."""
+    """The verdict, with `void` beside `invalid` where the host disturbed a start as well."""
     one = found.estimate_of(GOODPUT, position)
     verdict = one.verdict if one is not None else Verdict.VOID
     both = verdict is Verdict.INVALID and found.context(position).disturbed
@@ -246,7 +246,7 @@ def questions_table(result: Result[Benched]) -> Table:
 
 
 def questions_words(result: Result[Benched]) -> list[Text]:
-    """Where the second question has no answer, what was the limit under each condition, and what was not ok."""
+    """Sentences on where the second question has no answer, the limit under each condition, and what was not ok."""
     found, lines = result.conclusions, list[Text]()
     for condition in CONDITIONS:
         for variant in result.request.variants:

@@ -72,7 +72,7 @@ class Bench(Grid[Benched]):
         yield from super().plan()
 
     def windows(self, spec: TrialSpec) -> Windows:
-        """Of the very first also what it came to: nobody waits for the last one to see a figure."""
+        """Windows, and what the very first came to: nobody waits for the last one to see a figure."""
         closed, *others = spec.windows
         window = (yield closed).windows.get(spec.variants[0])
         is_first = spec.key == self.outline()[0][0].key

@@ -18,18 +18,18 @@ from tandem.studies.capacity.search import Slo
 
 CAPACITY = "capacity_rps"
 RECOVERED_SECONDS = 3
-"""So many seconds in a row within the objective are a recovery; one may be luck."""
+"""Seconds in a row within the objective that are a recovery; one may be luck."""
 
 
 class Recovery(Part):
     """What came right after an overload: half the capacity."""
 
     gap_s: Number
-    """From the end of the overload's schedule to the first request of what came after."""
+    """Time from the end of the overload's schedule to the first request of what came after."""
     per_second_ms: list[Number | None]
     """The objective's percentile of each second's requests."""
     recovery_s: Number | None
-    """From the end of the overload's schedule to the first of three seconds in a row within the objective, at the
+    """Time from the end of the overload's schedule to the first of three seconds in a row within the objective, at the
     most: the gap counts in full. Null: not within the window."""
 
 
@@ -43,12 +43,12 @@ class Behaviour(Part):
     response_time_ms: Times | None
     failed_share: Number
     refused_share: Number = 0
-    """Of those that failed, by 503."""
+    """Share of all requests that the application refused with 503; they are among those that failed."""
     retried_share: Number | None = None
     """Requests that were sent again, by those of the schedule; null where clients do not try again."""
     unsent_share: Number
     memory_bytes: Number | None = None
-    """The application's, at most."""
+    """The application's peak memory."""
     bottleneck: str
     verdict: Verdict
     """Void where the host disturbed it; what an overload does to its own window is the measurement."""
@@ -65,11 +65,15 @@ class FrozenDatabase(Part):
     scheduled: int
     good: int
     slowest_ms: Number | None
-    """Of the right answers."""
+    """The slowest right answer."""
     recovery_s: Number | None
-    """From its thawing to the first of three seconds in a row within the objective. Null: not within the window."""
+    """Time from the thawing to the first of three seconds in a row within the objective. Null: not within the window."""
+    thawed_s: Number = 0
+    """Time from the beginning of the window to the thawing of the database."""
+    per_second_ms: list[Number | None] = Field(default_factory=list)
+    """The objective's percentile of each second's requests, from the beginning of the window on."""
     verdict: Verdict
-    """Void where the host disturbed it."""
+    """Verdict of the window: void where the host disturbed it."""
 
 
 class CapacityFound(Conclusions):
@@ -78,20 +82,20 @@ class CapacityFound(Conclusions):
 
     slo: Slo
     closed_goodput_rps: Number | None
-    """Of a short closed window: the search begins at a share of it. Null: there was none."""
+    """Goodput of a short closed window: the search begins at a share of it. Null: there was none."""
     search: list[Judged]
     decided: bool
     """Is the bracket narrow, with at least two probes that agree at both edges?"""
     bracket_rps: tuple[int | None, int | None]
-    """The search's own."""
+    """Lower and upper edge of the search's own bracket; null: there is no such edge."""
     confirmations: list[Judged]
-    """Of the further fresh starts, four each."""
+    """Probes of the further fresh starts, four each."""
     fresh_starts: int
-    """So many were wanted."""
+    """Number of further fresh starts that were wanted."""
     fit: Threshold | None = None
-    """Over all starts. Null: there is none, as where the host disturbed the search."""
+    """Threshold over all starts. Null: there is none, as where the host disturbed the search."""
     behaviour: list[Behaviour] = Field(default_factory=list)
-    """By share."""
+    """Behaviour under each load around the capacity, in the order of its share."""
     frozen: FrozenDatabase | None = None
     ceiling_shares: dict[str, Number] = Field(default_factory=dict)
     """Stand-in -> the highest goodput of each start by that of the stand-in in the same block, mean over the blocks."""
@@ -219,6 +223,8 @@ def frozen(record: WindowRecord, slo: Slo) -> FrozenDatabase:
         good=window.good,
         slowest_ms=window.answer_ms_max,
         recovery_s=None if at is None else max(0.0, int(thawed_s) + at - thawed_s),
+        thawed_s=thawed_s,
+        per_second_ms=values,
         verdict=Verdict.VOID if judged.voids(window) else Verdict.OK,
     )
 

@@ -14,7 +14,7 @@ from tandem.studies.capacity.search import COMPLETE_LEAST, ERRORS_MOST, Ended, S
 WRONG = ("wrong-body", "wrong-length", "not-stored", "idle-lost", "unclean-stop", "foreign-settings")
 """Findings that no load excuses."""
 FAILED = "wrong-answers"
-"""What this study measures itself, with a limit of its own."""
+"""Finding that this study measures itself, with a limit of its own."""
 STALLED = "generator-stalled"
 
 
@@ -31,17 +31,17 @@ class Judged(Part):
     """What a probe came to. The window itself is in its trial."""
 
     where: str = ""
-    """Trial and window."""
+    """Trial and window of the probe."""
     rate_rps: int
     seconds: int
     state: State
     reasons: list[str]
-    """Why it did not pass."""
+    """Reasons why the probe did not pass."""
     stalled: bool
-    """Void because the generator itself was late, and for nothing else."""
+    """Whether it is void because the generator itself was late, and for nothing else."""
     p50_ms: Number | None = None
     percentile_ms: Number | None = None
-    """The objective's."""
+    """The objective's percentile of the response time."""
     bottleneck: str
 
     @property
@@ -54,7 +54,7 @@ class Judged(Part):
 
 
 def failed_share(window: Window) -> float:
-    """Of the answers and errors, those that were not right."""
+    """Share of the answers and errors that were not right."""
     bad = sum(window.failed.values())
     return bad / (window.good + bad) if bad else 0.0
 

@@ -1,5 +1,8 @@
 """How a capacity is told. Pure: a result in, renderables out."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -7,7 +10,9 @@ from rich.text import Text
 from tandem.analysis.ceilings import cut_off
 from tandem.record.result import Result
 from tandem.record.window import Verdict
+from tandem.report.chart import HUES, mark, named_lines, quantity
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
+from tandem.report.picture import Picture
 from tandem.report.table import Column, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
 from tandem.wording import limited_by, number
@@ -137,6 +142,57 @@ def loads(result: Result[CapacityFound]) -> Table:
     )
 
 
+def recoveries(found: CapacityFound) -> list[Picture]:
+    """The way back from each overload, and from a database that stood still; nothing where neither was measured."""
+    rows: list[dict[str, Any]] = [
+        {
+            "variant": name,
+            "second": round(second, 1),
+            "ms": ms,
+            "hue": HUES[place % len(HUES)],
+            "_line": "way",
+        }
+        for place, (name, way) in enumerate(_ways(found))
+        for second, ms in way
+    ]
+    if not rows:
+        return []
+    highest = {
+        row["variant"]: row for row in sorted(rows, key=lambda row: row["ms"])
+    }.values()  # its name stands there
+    told = [{**row, "_last": any(row is top for top in highest)} for row in rows]
+    name = found.slo.percentile
+    x = quantity("second", "seconds after it ended")
+    spec = named_lines(told, x, quantity("ms", f"{name}, ms", scale={"type": "log", "nice": False}), "way")
+    objective = mark("rule", {"y": {"datum": found.slo.limit_ms}}, color="--bad", strokeDash=[2, 2])
+    says = (
+        f"The {name} of each second's requests at half the capacity, right after each overload and around a moment in which the"
+        " database stood still; one fresh start. Dotted: the objective. Requests without a right answer are not among them."
+    )
+    return [
+        Picture(
+            name="recovery",
+            title="The way back from an overload",
+            says=says,
+            spec={**spec, "layer": [objective, *spec["layer"]]},
+            read="reference/capacity-and-sweeps",
+        )
+    ]
+
+
+def _ways(found: CapacityFound) -> Iterator[tuple[str, Sequence[tuple[float, float]]]]:
+    """Name of each disturbance, and the seconds since its end with the objective's percentile there."""
+    for load in found.behaviour:
+        if (way := load.recovery) is not None:
+            yield f"after {load.share:.0%}", _known(way.per_second_ms, way.gap_s)
+    if (still := found.frozen) is not None:
+        yield "database frozen", _known(still.per_second_ms, -still.thawed_s)
+
+
+def _known(values_ms: Sequence[float | None], from_s: float) -> list[tuple[float, float]]:
+    return [(from_s + at, ms) for at, ms in enumerate(values_ms) if ms is not None]
+
+
 def report(result: Result[CapacityFound]) -> RenderableType:
     """All that a person reads."""
     behaviour: list[RenderableType] = []
@@ -146,6 +202,7 @@ def report(result: Result[CapacityFound]) -> RenderableType:
         probes(result),
         *behaviour,
         *sentences(result),
+        *recoveries(result.conclusions),
         *ceilings(result.baselines, [result.conclusions.ceiling_shares], _highest(result.conclusions)),
         *([settings(result)] if result.environments else []),
         spent(result),

@@ -20,12 +20,12 @@ STEP = 1.5
 WIDTH = 0.05
 """The bracket is narrow enough when its edges differ by this share of the upper one."""
 MOST_PROBES, MORE_PROBES = 12, 6
-"""More where further probes took an edge back, after which the bracket is wide or open: a host may stall for a second."""
+"""The most probes; more where some took an edge back, after which the bracket is wide or open: a host may stall for a second."""
 LEAD = 2
 """An edge is settled when one outcome leads by so many probes: 2 of 2 or 3 of 4. Where the probes run out, 2 of 3
 decide it. In simulation that brackets the limit more often than 2 of 3 alone, for less than half a probe more."""
 PROBES_A_START, APPROACH_STEP = 4, 1.1
-"""Of each further fresh start."""
+"""Probes of each further fresh start, and the factor from one to the next until the outcome changes."""
 ERRORS_MOST = 0.001
 COMPLETE_LEAST = 0.995
 SPARE = 1.02
@@ -54,12 +54,12 @@ class Slo(Part):
 
     @property
     def samples(self) -> int:
-        """Without so many samples the percentile is not published."""
+        """Samples that the percentile needs to be published."""
         return math.ceil(SAMPLES_BEYOND / (1 - self.quantile) - 1e-6)
 
     @property
     def asked(self) -> str:
-        """As a request has it; `p99=0.05s` and `p99=50ms` are the same objective."""
+        """The objective as a request has it; `p99=0.05s` and `p99=50ms` are the same."""
         return f"{self.percentile}={self.limit_ms:.9f}".rstrip("0").rstrip(".") + "ms"
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ class Search:
 
     @property
     def upper_rps(self) -> int | None:
-        """The lowest rate that did not."""
+        """The lowest rate that did not pass more often than not."""
         return min((rate for rate, passes in self._standing() if not passes), default=None)
 
     @property
@@ -204,7 +204,7 @@ class Approach:
 
 
 def middle_rps(made: StartProbes) -> float:
-    """Where one start's limit is about: between its edges, or at the only one."""
+    """The rate that one start's limit is about: between its edges, or at the only one."""
     edges = (
         max((rate for rate, passed in made if passed), default=None),
         min((rate for rate, passed in made if not passed), default=None),
@@ -213,5 +213,5 @@ def middle_rps(made: StartProbes) -> float:
 
 
 def next_start_rps(starts: Iterable[StartProbes]) -> int:
-    """Where a further fresh start begins: near the limits of those before it."""
+    """The rate at which a further fresh start begins: near the limits of those before it."""
     return max(1, round(geometric_mean(middle_rps(start) for start in starts)))

@@ -1,4 +1,4 @@
-"""The study behind `capacity`: it decides from window to window (tandem.studies.capacity.course)."""
+"""The study behind `capacity`: it decides from window to window (tandem.studies.capacity.stages)."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,9 @@ from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.record.window import Finding, Verdict
 from tandem.studies.capacity import report as tables
 from tandem.studies.capacity.conclusions import CapacityFound, behaviour, estimates_of, mark_ceilings
-from tandem.studies.capacity.course import (
+from tandem.studies.capacity.judged import judge
+from tandem.studies.capacity.search import PROBES_A_START, Ended, Search, parse_slo
+from tandem.studies.capacity.stages import (
     BEHAVIOUR,
     CLOSED,
     CONFIRMATION,
@@ -21,13 +23,11 @@ from tandem.studies.capacity.course import (
     SEARCH,
     Terms,
     Warm,
-    course,
     further,
     search,
     showing,
+    stages,
 )
-from tandem.studies.capacity.judged import judge
-from tandem.studies.capacity.search import PROBES_A_START, Ended, Search, parse_slo
 from tandem.wording import lasts
 
 TYPICAL_PROBES = 9
@@ -38,7 +38,7 @@ FURTHER_LEAST = 3
 class CapacityOptions(Options):
     needs = "a capacity needs an objective and its longest window"
     slo: str
-    """Such as p99=50ms."""
+    """The objective, such as p99=50ms."""
     longest_s: int
 
 
@@ -59,7 +59,7 @@ class Capacity(Study[CapacityFound]):
     # ---- what is made ----
 
     def outline(self) -> list[list[TrialSpec]]:
-        """With a typical number of probes, and all windows as short as they can be."""
+        """Trials with a typical number of probes, and all windows as short as they can be."""
         terms, open_s = self.terms, self.timing.open_s
         probes = [terms.open(f"{PROBE}-{n}", TYPICAL_RPS, open_s) for n in range(TYPICAL_PROBES)]
         loads = [one.model_copy(update={"seconds": open_s}) for one in terms.loads(TYPICAL_RPS)]
@@ -79,7 +79,7 @@ class Capacity(Study[CapacityFound]):
             "show how much starts differ: the interval would mostly reflect the assumption made beforehand",
             "--plan capacity",
         )
-        yield from course(self.terms)
+        yield from stages(self.terms)
 
     def windows(self, spec: TrialSpec) -> Windows:
         if spec.name == SEARCH:
@@ -139,7 +139,7 @@ class Capacity(Study[CapacityFound]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CapacityFound]:
         known = {trial.spec.key: trial for trial in trials}
-        made = answered(course(self.terms), lambda block: [known[spec.key] for spec in block])
+        made = answered(stages(self.terms), lambda block: [known[spec.key] for spec in block])
         state, verdict = made.search.search, made.ended.verdict if made.ended else Verdict.OK
         found = CapacityFound(
             slo=self.terms.slo,

@@ -80,7 +80,7 @@ def nearest(ceilings: Mapping[StandIn, OfVariant]) -> StandIn | None:
 
 
 def share(own: OfVariant, ceiling: OfVariant | None) -> list[Estimate]:
-    """Its goodput by that of the ceiling, in percent, mean over the blocks; nothing below two blocks."""
+    """Goodput by that of the ceiling, in percent, mean over the blocks; nothing below two blocks."""
     if ceiling is None or not own.ok:
         return []
     rates, most = (by_block(one.full_of_all_attempts, goodput) for one in (own, ceiling))

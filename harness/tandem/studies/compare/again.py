@@ -9,8 +9,8 @@ from tandem.studies.compare.detecting import CompareOptions
 
 
 def part_of(catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
-    """These rows and the baseline, with which every row is compared; and their groups, whose slowest sets the rates of all.
-    Raises UsageError."""
+    """The request for these rows and the baseline, with which every row is compared; and their groups, whose slowest sets the
+    rates of all. Raises UsageError."""
     options = CompareOptions.read(request)
     asked = {request.variants[0].label, *rows}
     asked |= {label for group in options.groups if {*group} & {*rows} for label in group}

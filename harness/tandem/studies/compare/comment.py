@@ -76,5 +76,5 @@ def _rows(found: Compared, label: str) -> Iterator[list[str]]:
 
 
 def _limits(found: Compared) -> str:
-    """What limited each at full load."""
+    """What limited each variant at full load."""
     return "; ".join(f"{label}: limited by {limited_by(found.limit(label))}" for label in found.variants)

@@ -44,11 +44,11 @@ METRICS = (
 )
 """What is compared: in slices or in turn, each alone at one rate for all, and all at once."""
 VOID_SHARE = 0.20
-"""More void windows than this void the session."""
+"""Share of void windows above which the session is void."""
 UNDECIDED = ("inconclusive", "too few")
 WORST = (Verdict.FAILED, Verdict.INVALID)
 REASONS_MOST = 3
-"""Of one variant: a liar has one in each window."""
+"""The most reasons of one variant: a liar has one in each window."""
 
 type Said = tuple[Ratio, Decision]
 """A ratio with what may be said of it."""
@@ -78,16 +78,16 @@ class Compared(Conclusions):
     session: Verdict
     """Whether any of it may be believed; the result's verdict also says whether a variant was wrong."""
     blocks: int
-    """That count: each once, however often it was made."""
+    """Blocks that count: each once, however often it was made."""
     primary: str | None = None
     """The metric that was named beforehand. Its claims share 5 %, those of the p99 at equal rates another 5 %, and those of all
     others together another. Null in older records, where each metric had 5 % of its own."""
     looks: list[int] = Field(default_factory=list)
     """The blocks at which it was to be looked; empty: once, at the end. They were fixed beforehand, or by the design."""
     design: Design | None = None
-    """Where a difference to detect or a budget was named: the blocks that followed from it."""
+    """The blocks that followed from a difference to detect or a budget, where one was named."""
     variants: dict[str, ComparedVariant] = Field(default_factory=dict)
-    """By label, without the reference's second start."""
+    """Label -> what is said of the variant besides its estimates; without the reference's second start."""
     withheld: list[Contrast] = Field(default_factory=list)
     """Contrasts of metrics in which the reference differs from itself, and all of a session that may not be believed. They are not
     published; a session keeps them, with its mark, because who leaves out what scatters finds too little scatter."""
@@ -426,7 +426,7 @@ def unranked(found: Compared, of: str, to: str) -> str | None:
 
 
 def _widened_ln(found: Compared, name: str) -> float:
-    """By how much either end of an interval moves out, on the logarithm."""
+    """Distance by which either end of an interval moves out, on the logarithm."""
     if found.control is not None and found.control.widened_ln:
         return found.control.widened_ln.get(name, 0.0)
     again = found.contrast(second(found.reference), name)

@@ -34,7 +34,7 @@ class Aim(NamedTuple):
 
     @property
     def told(self) -> str:
-        """In words."""
+        """The aim in words."""
         parts = [f"until a difference of {percent(self.effect)} can be detected"] if self.effect else []
         parts += [f"for {lasts(self.budget_s)} at the most"] if self.budget_s else []
         return ", ".join(parts)
@@ -92,7 +92,7 @@ class CompareOptions(Options):
 
     @property
     def aim(self) -> Aim | None:
-        """None where nobody named a difference or a budget."""
+        """The aim; None where nobody named a difference or a budget."""
         asked = self.detect is not None or self.budget_s is not None
         return Aim(self.detect, self.budget_s) if asked else None
 
@@ -115,9 +115,9 @@ class Design(Part):
     block_s: Number
     """How long a further block lasts, those that are made again among it."""
     blocks: int
-    """How many were planned."""
+    """Blocks that were planned."""
     pilot: int
-    """The scatter of so many first blocks decided that; 0: it did not."""
+    """Number of first blocks whose scatter decided that; 0: it did not."""
 
     @property
     def looks(self) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ def pictures(found: Compared) -> list[Picture]:
 
 
 def curve_rows(found: Compared) -> list[dict[str, Any]]:
-    """One of each variant, rate and cost; full load is the last rate."""
+    """A row for each variant, rate and cost; full load is the last rate."""
     out = []
     for place, label in enumerate(found.variants):
         own = [share for share in EQUAL_SHARES if found.mean(label, at(OFFERED, share)) is not None]
@@ -311,7 +311,7 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
 
 
 def excluded(found: Compared) -> list[str]:
-    """Where a difference to detect or a budget was named: what the blocks found needed, and what they can exclude."""
+    """What the blocks found needed and what they can exclude, where a difference to detect or a budget was named."""
     if found.design is None or found.primary is None:
         return []
     name = COLUMNS[found.primary][0]

@@ -45,17 +45,17 @@ from tandem.studies.compare.conclusions import METRICS, Compared, against, concl
 from tandem.studies.compare.detecting import Aim, CompareOptions, Pair
 
 LOOK_S = 2
-"""Of the window of each variant alone, where figures come from slices."""
+"""Seconds of the window of each variant alone, where figures come from slices."""
 WAITS_MOST = 0.25
-"""Of a slice: a request that waits for longer than that has too few answers in it."""
+"""The longest wait, as a share of a slice: a request that waits for longer has too few answers in it."""
 BLOCKS_MOST = 1000
-"""The seed of a block's slices follows from the request's and from its number."""
+"""The most blocks: the seed of a block's slices is the request's, times this, plus the block's number."""
 DECIDING_SHARE = 0.6
 """The equal rate that is nearest to this share decides."""
 NEAR_LIMIT = 0.75
-"""From this share on a moment's disturbance offers more than can be served: the study judges such a window itself."""
+"""Share from which on a moment's disturbance offers more than can be served: the study judges such a window itself."""
 EQUAL_TRIMS_S = (1.0, 0.5)
-"""At both ends of a window at an equal rate: its connections are opened first."""
+"""Trims at both ends of a window at an equal rate: its connections are opened first."""
 
 
 def sliced_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
@@ -150,7 +150,7 @@ class Compare(Study[Compared]):
         return found
 
     def _pairs(self) -> list[Pair]:
-        """Those whose both sides take part, and each program by its own of an earlier commit. Each once, in one direction: the
+        """Pairs whose both sides take part, and each program by its own of an earlier commit. Each once, in one direction: the
         other way round it would be a second draw of the same statement."""
         labels = {variant.label for variant in self.request.variants[1:]}
         found: dict[frozenset[str], Pair] = {}
@@ -176,7 +176,7 @@ class Compare(Study[Compared]):
         return self._blocks(self.looks[-1] if self.looks else self.pairing.blocks)
 
     def _blocks(self, number: int) -> list[list[TrialSpec]]:
-        """The first so many; more of them change none."""
+        """The first so many blocks; more of them change none."""
         labels, pairing = [variant.label for variant in self.variants], self.pairing
         seed = self.request.seed
         blocks = alternation(labels, pairing.rounds, number, seed)
@@ -184,7 +184,7 @@ class Compare(Study[Compared]):
         return [[self._trial(block, order)] for block, order in zip(blocks, equal, strict=True)]
 
     def plan(self) -> Blocks:
-        """Up to each look, void blocks once more before it. It ends at the first that decides."""
+        """Blocks up to each look, void ones once more before it. The first look that decides is the last."""
         self._tell_what_decides()
         if self.asked.aim:
             yield from self._detecting(self.asked.aim)
@@ -289,7 +289,7 @@ class Compare(Study[Compared]):
         )
 
     def _in_slices(self, block: int, labels: list[str]) -> WindowSpec:
-        """With one slice more of each, which opens its connections."""
+        """The window in slices, with one slice more of each variant, which opens its connections."""
         pairing = self.pairing
         each_s = (math.ceil(pairing.sliced_s / pairing.slice_s) + 1) * pairing.slice_s
         window = window_of(pairing, "slices", labels, math.ceil(each_s * len(labels)))
@@ -297,7 +297,7 @@ class Compare(Study[Compared]):
         return window.model_copy(update={"slices": how, "trim_start_s": 0.0, "trim_end_s": 0.0})
 
     def _at_equal_rate(self, share: float, label: str) -> WindowSpec:
-        """Through the whole path. Its rate follows from what was reached before it."""
+        """A window through the whole path. Its rate follows from what was reached before it."""
         name = f"equal-{share * 100:.0f}-{file_name(label)}"
         window = window_of(self.pairing, name, [label], self.pairing.equal_s)
         trim_start_s, trim_end_s = EQUAL_TRIMS_S
@@ -320,7 +320,7 @@ class Compare(Study[Compared]):
         return [one for one in labels if base.get(one, one) in own]
 
     def windows(self, spec: TrialSpec) -> Windows:
-        """Those of one variant, the slices, then those whose rates follow from them."""
+        """Windows of one variant each, the slices, then the windows whose rates follow from them."""
         made: list[WindowRecord] = []
         absent: set[str] = set()
         for window in spec.windows:

@@ -30,7 +30,7 @@ class Criterion:
     absolute: float
     relative: float
     judged: bool = True
-    """False: shown, and no reason to disagree."""
+    """Whether it can be a reason to disagree; False: it is shown all the same."""
 
     def tolerance(self, level: float) -> float:
         return max(self.absolute, self.relative * level)
@@ -61,12 +61,12 @@ class CrossChecked(Conclusions):
     contrast is the ratio of the two means; its interval is that of the difference over the pairs, as a share of oha's mean."""
 
     rate_rps: int | None
-    """None: it could not be derived."""
+    """Offered rate; None: it could not be derived."""
     window_s: Number
     pairs: int
-    """That were compared."""
+    """Pairs of windows that were compared."""
     disturbed: int
-    """That were left out, because the host disturbed one side."""
+    """Pairs that were left out, because the host disturbed one side."""
     word: Word
     reasons: list[str]
     """What speaks for the word."""

@@ -28,7 +28,7 @@ CLOSED = "closed"
 RATE_SHARE = 0.5
 """The rate is this share of the goodput of a short closed window, unless it is given."""
 TRIM_START_S, TRIM_END_S = 1.0, 0.5
-"""Both open their connections when a window begins."""
+"""Trims of a window: both generators open their connections when it begins."""
 
 
 class CrossCheckOptions(Options):
@@ -36,7 +36,7 @@ class CrossCheckOptions(Options):
     pairs: int
     window_s: int
     rate_rps: int | None = None
-    """None: it follows from a closed window."""
+    """Offered rate; None: it follows from a closed window."""
 
 
 class CrossCheck(Study[CrossChecked]):
@@ -81,7 +81,7 @@ class CrossCheck(Study[CrossChecked]):
                 return  # what answers wrongly says nothing of generators
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CrossChecked]:
-        """Of a trial that was made again, the attempt in which more pairs were left alone."""
+        """Conclude from the trial, or from that attempt of it in which more pairs were left alone."""
         every = [(trial, pairs_of(trial)) for trial in trials]
         trial, pairs = max(every, key=lambda made: sum(not is_disturbed(pair) for pair in made[1]))
         kept = [pair for pair in pairs if not is_disturbed(pair)]

@@ -25,23 +25,23 @@ class Prediction(Part):
 
     variant: str
     coordinates: Coordinates
-    """Of its fresh starts: an async variant has the same for all numbers of threads."""
+    """Coordinates of the variant's fresh starts: async has the same for all numbers of threads."""
     predicted: Predicted
     calibrated: bool
     """Whether the prediction's demands were counted in windows of this wait."""
     off: Number | None = None
     """Prediction / measurement - 1."""
     likely: list[str] = Field(default_factory=list)
-    """Why, where that is more than 10 %."""
+    """Likely reasons, where the prediction is off by more than 10 %."""
 
 
 class Meeting(Part):
-    """Between which waits the ratio passes 1, for one number of threads and one pool."""
+    """Waits at which the ratio passes 1, for one number of threads and one pool."""
 
     coordinates: Coordinates
-    """Of all its cells: threads and pool."""
+    """Threads and pool, which all cells of the row have in common."""
     measured_ms: list[Number]
-    """Straight between the logarithms of the ratios of two neighbouring waits."""
+    """Waits with a ratio of 1: straight between the logarithms of the ratios of two neighbouring waits."""
     predicted_ms: list[Number]
 
 
@@ -57,7 +57,7 @@ class Crossed(Conclusions):
     meetings: list[Meeting] = Field(default_factory=list)
 
     def position(self, variant: str, cell: Contrast) -> Position:
-        """Where one of the two stands in a cell: an async variant has one start for all numbers of threads."""
+        """Position of one of the two variants in a cell: async has one start for all numbers of threads."""
         rates = (one for one in self.estimates if (one.metric, one.variant) == (GOODPUT, variant))
         own = (one.coordinates for one in rates if one.coordinates.items() <= cell.coordinates.items())
         return Position(variant, next(own, cell.coordinates))
@@ -95,7 +95,7 @@ def row_name(coordinates: Coordinates) -> str:
 
 
 def intervals(ln_ratios: Sequence[Sequence[float]]) -> list[tuple[float, float] | None]:
-    """Of each cell's ratio, at 95 % for all together (Bonferroni), from the spread of all cells: few blocks do not tell
+    """Interval of each cell's ratio, at 95 % for all together (Bonferroni), from the spread of all cells: few blocks do not tell
     each cell's own, and a ratio within a block varies alike in all. None where a cell has no block, or no cell two."""
     freedom = sum(len(own) - 1 for own in ln_ratios if own)
     if not freedom:
@@ -154,7 +154,7 @@ def crossings(ratios: Mapping[int, float | None]) -> list[float]:
 
 
 def meetings(found: Crossed) -> list[Meeting]:
-    """Of each number of threads and pool."""
+    """A meeting for each number of threads and pool."""
     return [
         Meeting(
             coordinates=row,

@@ -22,7 +22,7 @@ from tandem.studies.crossover.conclusions import WINNERS, Crossed, row_name, row
 from tandem.wording import number, ratio_with_interval, times
 
 HUES = ("--role-proxy", "--role-app")
-"""Of the first, and of the second."""
+"""Colours of the first variant and of the second."""
 READ = "reference/crossover-and-advice"
 WIDEST = 4.0
 """Ratios beyond this and its reciprocal have the deepest colours."""
@@ -30,7 +30,7 @@ WAITS = {"database": "distance of the database", "request": "wait of each reques
 
 
 def pictures(found: Crossed) -> list[Picture]:
-    """Nothing where nothing was measured."""
+    """Pictures of a crossover; none where nothing was measured."""
     if all(cell.ratio is None for cell in found.contrasts):
         return []
     where = Picture(
@@ -60,7 +60,7 @@ def pictures(found: Crossed) -> list[Picture]:
 
 
 def map_rows(found: Crossed) -> list[dict[str, Any]]:
-    """One of each cell, with a question mark where nobody is known to win."""
+    """A row for each cell, with a question mark where nobody is known to win."""
     return [
         {
             "threads, pool": row_name(cell.coordinates),
@@ -108,7 +108,7 @@ def _map(found: Crossed) -> Spec:
 
 
 def model_rows(found: Crossed) -> list[dict[str, Any]]:
-    """Of each cell and side what was measured and what was predicted. The name of the line that is ahead stands above all lines,
+    """What was measured and predicted, for each cell and side. The name of the line that is ahead stands above all lines,
     the other's below."""
     out: list[dict[str, Any]] = []
     names = (found.first, found.second)
@@ -216,7 +216,7 @@ def sentences(found: Crossed) -> list[str]:
 
 
 def headline(found: Crossed) -> str:
-    """How many cells each wins."""
+    """The number of cells that each variant wins."""
     won = Counter(cell.word for cell in found.contrasts)
     names = {"first": found.first, "second": found.second, "nobody": "nobody"}
     return ", ".join(

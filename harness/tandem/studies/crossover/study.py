@@ -32,12 +32,12 @@ class CrossoverOptions(Options):
     needs = "a crossover needs waits, threads, pools and rounds"
     waits_ms: list[int]
     threads: list[int]
-    """Of each worker, for sync models; empty: as the variant has it."""
+    """Threads of each worker, for sync models; empty: as the variant has it."""
     pools: list[int]
     rounds: int
     """Number of fresh starts of each cell."""
     app_cpus: int | None = None
-    """Those of the application in a lab; None: as the placement has them."""
+    """CPUs of the application in a lab; None: as the placement has them."""
 
     @property
     def points(self) -> list[Coordinates]:
@@ -197,7 +197,7 @@ class Crossover(Grid[Crossed]):
         return together(trials, known, crossed, tables.headline(crossed))
 
     def _predictions(self, found: Mapping[str, OfVariant]) -> list[Prediction]:
-        """Of each variant in each cell, from its own windows at the shortest wait, where CPU time is most of it."""
+        """Predict each variant in each cell from its windows at the shortest wait, where CPU time is most of it."""
         out: dict[str, Prediction] = {}
         shortest = min(self.asked.waits_ms)
         for side in range(2):

@@ -30,10 +30,10 @@ class Preset(BaseModel):
     """The one of loadgen/experiments whose published rows have these settings."""
     topology: str
     settings: dict[str, dict[str, str]]
-    """Implementation -> as it was published."""
+    """Implementation -> its settings as they were published."""
     equal: dict[str, str] = {}
     variables: dict[str, str] = {}
-    """Of compose/stack.yaml."""
+    """Variables of compose/stack.yaml."""
     changes: dict[str, Any] = {}
     """Fields of the scenario that are laid over it."""
     factors: dict[str, list[str]] = {}
@@ -43,7 +43,7 @@ class Preset(BaseModel):
     words: dict[str, dict[str, str]] = {}
 
     def of(self, implementation: str, name: str) -> dict[str, str]:
-        """Its settings as published. name: of the preset. Raises UsageError where nothing was published."""
+        """Settings as they were published. name: of the preset. Raises UsageError where nothing was published."""
         if implementation not in self.settings:
             raise UsageError(
                 f"nothing was published about {implementation} here; --from {name} has {', '.join(self.settings)}"

@@ -23,35 +23,35 @@ class FactorShare(Part):
 
     name: str
     side: Side | None
-    """Whose settings it is of; null: the programs themselves."""
+    """The side whose settings the factor is of; null: the programs themselves."""
     words: str
     settings: dict[str, tuple[str, str]] = Field(default_factory=dict)
     """Setting -> from, to, in the direction of the leg."""
     members: list[str] = Field(default_factory=list)
-    """Of a group: its factors."""
+    """Factors of a group; empty: it is no group."""
     ratio: Number
     interval: Interval | None
-    """95 %, for all factors of the table together (Bonferroni)."""
+    """Interval at 95 %, for all factors of the table together (Bonferroni)."""
     first: Number | None
-    """What it does when it is changed before the others; null where that cell cannot be."""
+    """Ratio of the factor when it is changed before the others; null where that cell cannot be."""
     last: Number | None
-    """What it does when it is changed after the others."""
+    """Ratio of the factor when it is changed after the others."""
     parted: bool = False
     """First and last are further apart than the interval of their ratio allows."""
     bound: Bound | None = None
     """The ratio is a bound, because a cell was held back by the laboratory or has no figures; that of the programs and of
     groups also where what stands behind the programs limited an end."""
     behind: dict[str, str] = Field(default_factory=dict)
-    """Of the programs: cell -> the limit that stands behind it."""
+    """Cell -> the limit that stands behind the program; for the programs themselves alone."""
 
     @property
     def decided(self) -> bool:
-        """Whether it is more than noise."""
+        """Whether the ratio is more than noise."""
         return self.interval is None or not self.interval[0] <= 1 <= self.interval[1]
 
     @property
     def change(self) -> str:
-        """`DB_RESET 1 to 0`; of a group its members."""
+        """The change, such as `DB_RESET 1 to 0`; of a group its members."""
         return " and ".join(self.members) or changes(self.settings)
 
 
@@ -59,18 +59,18 @@ class LegShare(Part):
     """All factors of one side together, or the programs."""
 
     side: Side | None
-    """Null: the programs themselves."""
+    """The side whose factors these are; null: the programs themselves."""
     implementation: str
-    """Of that side; empty: the programs themselves."""
+    """Implementation of that side; empty: the programs themselves."""
     ratio: Number
     interval: Interval | None
     orders: int
-    """In which its factors can be changed, one after the other."""
+    """Orders in which the leg's factors can be changed, one after the other."""
     left_out: int
-    """Orders through cells without figures."""
+    """Orders that are left out, through cells without figures."""
     bound: Bound | None = None
-    """Where the database or the pooler limited the one end and not the other, that end would have been higher. Of two such
-    ends nothing is said."""
+    """Bound that the ratio is: where the database or the pooler limited the one end and not the other, that end would have been
+    higher. Of two such ends nothing is said."""
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class Explanation(Part):
     freedom: int
     legs: list[LegShare]
     factors: list[FactorShare]
-    """Those of all legs, the programs themselves among them: their logarithms add up to the ratio's."""
+    """Shares of the factors of all legs, the programs among them: their logarithms add up to the ratio's."""
     groups: list[FactorShare] = Field(default_factory=list)
 
     @property
@@ -94,7 +94,7 @@ class Explanation(Part):
         return next(share for share in self.factors if share.side is None)
 
     def of_leg(self, leg: LegShare) -> tuple[list[FactorShare], list[FactorShare]]:
-        """Groups and factors."""
+        """Groups and factors of a leg."""
         groups, factors = ([s for s in own if s.side == leg.side] for own in (self.groups, self.factors))
         return groups, factors
 
@@ -103,17 +103,17 @@ class Modelled(Part):
     """What a closed network says of a cell, from what the cell's own windows counted (tandem.analysis.stack)."""
 
     round_trips: Number
-    """Of one request to the database, counted by PgBouncer or the database."""
+    """Round trips of one request to the database, counted by PgBouncer or the database."""
     usable_connections: int | None
-    """To the database, that can be in use at once: those that were seen, or fewer where fewer threads or requests can use
-    them. Null: the scenario asks no database, or nothing limits them."""
+    """Connections to the database that can be in use at once: those that were seen, or fewer where fewer threads or requests can
+    use them. Null: the scenario asks no database, or nothing limits them."""
     distance_ms: Number
-    """Of one round trip before the load, without the CPU time that it costs."""
+    """Time of one round trip before the load, without the CPU time that it costs."""
     predicted: Predicted
     off: Number
     """Prediction / measurement - 1."""
     likely: list[str]
-    """Why, where that is more than 10 %."""
+    """Likely reasons, where the prediction is off by more than 10 %."""
 
 
 class Cell(Part):
@@ -123,27 +123,27 @@ class Cell(Part):
     variant: str
     coordinates: Coordinates
     settings: dict[str, str]
-    """The effective ones."""
+    """The effective settings."""
     starts: int
-    """Good ones; the ends have two in some blocks."""
+    """Good starts; the ends have two in some blocks."""
     held_back: bool
-    """By the laboratory: its rate is a lower bound."""
+    """Whether the laboratory held the cell back: its rate is a lower bound."""
     sd_ln: Number | None
-    """Scatter of its own starts' goodput, as a logarithm."""
+    """Scatter of the goodput of the cell's own starts, as a logarithm."""
     connections: int | None = None
-    """Of the client."""
+    """Connections of the client."""
     db_connections_max: int | None = None
-    """That were seen."""
+    """The most database connections that were seen."""
     statements_per_request: Number | None = None
-    """Counted by the database, the time zone's and the reset's among them."""
+    """Statements counted by the database, the time zone's and the reset's among them."""
     pooler_queries_per_request: Number | None = None
-    """Counted by PgBouncer."""
+    """Queries counted by PgBouncer."""
     db_rtt_idle_ms: Number | None = None
     db_rtt_loaded_ms: Number | None = None
     demands_us: dict[str, Number] = Field(default_factory=dict)
     """Role -> CPU for each right answer."""
     model: Modelled | None = None
-    """Null without figures."""
+    """What the model says of the cell; null without figures."""
 
     @property
     def position(self) -> Position:
@@ -156,9 +156,9 @@ class Crossing(Part):
     factor: str
     other: str
     held: str
-    """How the others are."""
+    """How the other factors are held."""
     cells: list[str]
-    """Labels: none, the factor, the other, both."""
+    """Labels of the cells: neither factor changed, `factor`, `other`, both."""
 
 
 class Explained(Conclusions):
@@ -168,13 +168,13 @@ class Explained(Conclusions):
     a: str
     b: str
     explanations: list[Explanation]
-    """Of goodput and of the application's CPU for each request; none of a metric in which an end has no figures."""
+    """Explanations of goodput and of application CPU per request; none of a metric in which an end has no figures."""
     cells: list[Cell]
-    """From A as it is to B as it is."""
+    """Cells, from A as it is to B as it is."""
     crossings: list[Crossing]
     blocks: int
     source: str | None
-    """Where the settings were published."""
+    """Address at which the settings were published."""
 
     def gap(self, metric: str = GOODPUT) -> Contrast | None:
         return next((one for one in self.contrasts if one.metric == metric), None)
@@ -183,7 +183,7 @@ class Explained(Conclusions):
         return next((one for one in self.explanations if one.metric == metric), None)
 
     def figure(self, cell: Cell) -> Estimate:
-        """Its goodput, or why it has none."""
+        """Goodput of a cell, or why it has none."""
         found = self.estimate_of(GOODPUT, cell.position)
         assert found is not None  # every cell has one
         return found
@@ -199,5 +199,5 @@ def noise(gap: Contrast) -> bool:
 
 
 def changes(settings: dict[str, tuple[str, str]]) -> str:
-    """`WORKERS 5 to 2, THREADS 1 to 10`."""
+    """The changes in words, such as `WORKERS 5 to 2, THREADS 1 to 10`."""
     return ", ".join(f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in settings.items())

@@ -108,7 +108,7 @@ class ExplainOptions(Options):
     needs = "explain needs its blocks and the host's CPUs"
     blocks: int
     cpus: int
-    """Of the host: defaults follow from it."""
+    """CPUs of the host: defaults follow from them."""
     factors: dict[str, list[str]] = Field(default_factory=dict)
     """Factor -> settings that are changed together; a setting that is in none is a factor of its own."""
     requires: dict[str, str] = Field(default_factory=dict)
@@ -116,11 +116,11 @@ class ExplainOptions(Options):
     groups: dict[str, list[str]] = Field(default_factory=dict)
     """Group -> factors that are told as one as well."""
     words: list[dict[str, str]] = Field(default_factory=lambda: [dict[str, str](), dict[str, str]()])
-    """Of A and of B: factor or group -> what it is called in a sentence."""
+    """One mapping for A and one for B: factor or group -> what it is called in a sentence."""
     source: str | None = None
-    """Where the settings were published."""
+    """Address at which the settings were published."""
     conditions: list[dict[str, str]] = Field(default_factory=lambda: [dict[str, str](), dict[str, str]()])
-    """Of A and of B: condition -> its own value."""
+    """One mapping for A and one for B: condition -> its own value."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Leg:
     """Factor -> the one without whose equal value its own equal value is not tried."""
 
     def orders(self, missing: Collection[int] = ()) -> Orders:
-        """Those through states that are tried. missing: further states that cannot be."""
+        """Orders through states that are tried. missing: further states that cannot be."""
         return Orders(len(self.factors), list(self.groups.values()), {*missing, *self._untried()})
 
     def _untried(self) -> Iterator[int]:
@@ -198,7 +198,7 @@ class Leg:
 
 
 def legs(catalog: Catalog, request: Request, options: ExplainOptions) -> list[Leg]:
-    """Both. Raises UsageError for what a side cannot honour, with its reason, and for too many factors."""
+    """Both legs. Raises UsageError for what a side cannot honour, with its reason, and for too many factors."""
     if len(request.variants) != len(SIDES):
         raise UsageError("explain takes two variants: A and B")
     return [_leg(catalog, request, options, side) for side in range(len(SIDES))]
@@ -255,7 +255,7 @@ def _factors(
 
 
 def parse_factors(texts: Sequence[str]) -> dict[str, list[str]]:
-    """`NAME=SETTING+SETTING`, each. Raises UsageError."""
+    """Factors from texts, each `NAME=SETTING+SETTING`. Raises UsageError."""
     found: dict[str, list[str]] = {}
     for text in texts:
         name, equals, given = (part.strip() for part in text.partition("="))

@@ -43,7 +43,7 @@ FILE = "waterfall.svg"
 
 
 def pictures(told: Explained) -> list[Picture]:
-    """Nothing where an end has no figures."""
+    """A picture of each gap that is explained; nothing where an end has no figures."""
     return [
         Picture(
             name=f"waterfall-{'goodput' if one.metric == GOODPUT else 'cpu'}",
@@ -100,7 +100,7 @@ def _step(share: FactorShare, at: float) -> dict[str, Any]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10, … around these."""
+    """Ticks at 1, 2, 5, 10, … around these values."""
     first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
     steps = [digit * 10.0**power for power in range(first, last) for digit in (1, 2, 5)]
     return [step for step in steps if low / 3 <= step <= high * 3]
@@ -138,7 +138,7 @@ def _spec(bars: list[dict[str, Any]], title: str) -> Spec:
 
 
 NONE = {Verdict.OK: "", Verdict.FAILED: "cannot be measured"}
-"""Of a cell; any other has no figures."""
+"""Verdict of a cell -> what its row says; a cell with any other has no figures."""
 COLUMNS = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
 CPU = "application CPU per request: below 1 is cheaper"
 
@@ -227,7 +227,7 @@ def _cells(told: Explained) -> Table:
 
 
 def model_table(told: Explained) -> Table:
-    """Of the cells that have a prediction."""
+    """The table of the cells that have a prediction."""
     return table(
         "the model beside the cells",
         [(cell, cell.model) for cell in told.cells if cell.model is not None],

@@ -23,13 +23,13 @@ from tandem.studies.explain.conclusions import (
 from tandem.studies.explain.design import Leg
 
 ROUNDING = 1e-9
-"""So little is no difference."""
+"""Distance of a ratio from 1 that is no difference."""
 type Steps = dict[str, float]
 """Label of a cell -> its weight in a sum of logarithms."""
 
 
 def step(start: str, end: str) -> Steps:
-    """From one cell to another; nothing where they are the same."""
+    """Steps from one cell to another; none where they are the same."""
     return {} if start == end else {start: -1.0, end: 1.0}
 
 
@@ -38,11 +38,11 @@ class CellLimits:
     """Labels of cells whose figures say less than others'."""
 
     held_back: Collection[str] = ()
-    """By the laboratory: their rates are lower bounds."""
+    """Cells that the laboratory held back: their rates are lower bounds."""
     behind: Mapping[str, str] = field(default_factory=dict)
     """Cell -> what limited it behind the program."""
     unknown: Collection[str] = ()
-    """Those that have no figures, though they can be measured."""
+    """Cells that have no figures, though they can be measured."""
 
 
 NO_LIMITS = CellLimits()
@@ -62,7 +62,7 @@ class Fitted:
         return float(self.cells.means[self.place[label]])
 
     def ratio(self, steps: Steps, confidence: float = CONFIDENCE) -> tuple[float, Interval | None]:
-        """With its interval. The cells have to be there."""
+        """The ratio that the steps make, with its interval. The cells have to be there."""
         row = np.zeros(len(self.place))
         for label, weight in steps.items():
             row[self.place[label]] = weight
@@ -71,7 +71,7 @@ class Fitted:
         return math.exp(ln), None if half is None else (math.exp(ln - half), math.exp(ln + half))
 
     def mean(self, label: str) -> tuple[float, Interval | None]:
-        """Of a cell, in the metric's own unit."""
+        """Mean of a cell, in the metric's own unit, with its interval."""
         return self.ratio({label: 1.0})
 
     def known(self, steps: Steps) -> float | None:
@@ -160,7 +160,7 @@ class _Walk:
         return found
 
     def groups(self) -> list[FactorShare]:
-        """Their bound is their own, or else that of the leg."""
+        """Shares of the groups. A group's bound is its own, or else that of the leg."""
         weights, found = self.orders.weights(), []
         for name, bits in self.leg.groups.items():
             inside = [bit for bit in range(len(self.leg.factors)) if bits >> bit & 1]
@@ -171,7 +171,7 @@ class _Walk:
         return found
 
     def _bound(self) -> Bound | None:
-        """Of all its settings: what stands behind the programs limited the one end and not the other."""
+        """Bound of the whole leg: what stands behind the programs limited the one end and not the other."""
         outer, equal = (self.start, self.end)[:: 1 if self.leg.own_first else -1]
         near, far = (label in self.table.limits.behind for label in (equal, outer))
         return None if near == far else "at least" if near == self.leg.own_first else "at most"
@@ -196,7 +196,7 @@ def explanation(
     limits: CellLimits = NO_LIMITS,
     metric: str = GOODPUT,
 ) -> Explanation | None:
-    """None where a leg cannot be walked from its beginning to its end. words: of A and B: factor or group -> what it is called."""
+    """Explain a ratio; None where a leg cannot be walked to its end. words: of A and B: factor or group -> what it is called."""
     if found is None:
         return None
     tested = sum(len(leg.factors) for leg in legs) + 1
@@ -232,7 +232,7 @@ def gap(legs: Sequence[Leg], found: Fitted, blocks: int, metric: str = GOODPUT) 
 
 
 def crossings(legs: Sequence[Leg], explained: Explanation, found: Fitted) -> list[Crossing]:
-    """For each factor whose first and last step part: the other factor that it depends on most, in four cells."""
+    """A crossing of each factor whose first and last step part, with the one it depends on most, in four cells."""
     parted = {(share.side, share.name) for share in explained.factors if share.parted}
     out: dict[tuple[str, int, int], Crossing] = {}
     for leg in legs:

@@ -47,17 +47,17 @@ class MeasuredCell:
 
     own: OfVariant
     trials: list[Trial]
-    """Of this cell alone, bad ones too."""
+    """Trials of this cell alone, bad ones too."""
     ceilings_rps: Mapping[str, float | None]
 
     @property
     def windows(self) -> list[Window]:
-        """Of the good starts."""
+        """Windows of the good starts."""
         return [fact.window for fact in self.own.full]
 
     @property
     def held_back(self) -> bool:
-        """Whether the laboratory did it, or a ceiling is near."""
+        """Whether the laboratory held the rate back, or a ceiling is near."""
         if not self.windows:
             return False
         mean = statistics.fmean(window.goodput_rps for window in self.windows)
@@ -80,7 +80,7 @@ class MeasuredCell:
 
     @property
     def reason(self) -> str:
-        """Why it has no figures."""
+        """The reason why the cell has no figures."""
         return next(filter(None, map(why, self.trials)), "it was not made")
 
     def mean(self, read: Callable[[Window], float | None]) -> float | None:
@@ -89,7 +89,7 @@ class MeasuredCell:
 
 
 type Cells = dict[str, MeasuredCell]
-"""By label."""
+"""Label -> cell."""
 
 
 def measured(
@@ -104,7 +104,7 @@ def measured(
 
 
 def fits(cells: Cells) -> dict[str, Fitted]:
-    """Of each metric of which that many cells have a figure."""
+    """Metric -> its fit, where enough cells have a figure."""
     found = {}
     for metric in EXPLAINED:
         values = [
@@ -119,7 +119,7 @@ def fits(cells: Cells) -> dict[str, Fitted]:
 
 
 def limits(cells: Cells) -> dict[str, CellLimits]:
-    """Of each metric. A rate that was held back would have been higher; of what a request costs nothing follows from that."""
+    """Metric -> its limits. A rate that was held back would have been higher; of a request's cost nothing follows from that."""
     unknown = {label for label, cell in cells.items() if cell.verdict in (Verdict.INVALID, Verdict.VOID)}
     held_back = {label for label, cell in cells.items() if cell.held_back}
     behind = {label: cell.own.limit or "" for label, cell in cells.items() if cell.behind}
@@ -127,7 +127,7 @@ def limits(cells: Cells) -> dict[str, CellLimits]:
 
 
 def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimate]:
-    """Of each cell and metric; of a cell without figures one that says why."""
+    """Estimates of each cell and metric; of a cell without figures one that says why."""
     for label, cell in cells.items():
         for metric in EXPLAINED:
             known = metric in fits and label in fits[metric].place
@@ -334,7 +334,7 @@ class Explain(Study[Explained]):
         )
 
     def _cell(self, cell: MeasuredCell, goodput_rps: float | None) -> Cell:
-        """With the model beside it. goodput_rps: as it was fitted."""
+        """The cell with the model beside it. goodput_rps: as it was fitted."""
         variant = cell.own.variant
         settings = effective(self.catalog, self.request, self.asked, variant)
         if goodput_rps is None:

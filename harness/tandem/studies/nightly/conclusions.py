@@ -25,7 +25,7 @@ class NightLabels(NamedTuple):
 
     frozen: str
     again: str
-    """Its second start."""
+    """The second start of the frozen image."""
     first: str
     """The image that was frozen first; it takes part where that is another."""
 

@@ -13,7 +13,7 @@ from tandem.history.night import AlarmAnswer, Answered, EventAnswer, Program
 from tandem.record.conclusion import Contrast
 
 ALPHA = 0.01
-"""Of a confirmation."""
+"""Significance level of a confirmation."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class FreshBlocks:
     """What a comparison of two images came to."""
 
     id: str
-    """Of its result."""
+    """Id of the comparison's result."""
     ratio: Contrast | None
-    """New by old; None where the host left none."""
+    """Ratio of the new image to the old; None where the host left none."""
     command: str
-    """What repeats it."""
+    """Command that repeats the comparison."""
 
 
 type Comparisons = Generator[tuple[Program, Program], FreshBlocks, AlarmAnswer | None]

@@ -27,9 +27,9 @@ from tandem.studies.nightly import report as tables
 from tandem.studies.nightly.conclusions import beside, conclude
 
 DUET_S = 6
-"""Where the plan has none."""
+"""Seconds of a duet where the plan has none."""
 AT_MOST = 200
-"""Passes; a budget does not ask for more."""
+"""The most passes; a budget does not ask for more."""
 
 
 class NightlyOptions(Options):
@@ -37,15 +37,15 @@ class NightlyOptions(Options):
     frozen: dict[str, str] = Field(default_factory=dict)
     """Implementation -> tag of what it is compared with."""
     first: dict[str, str] = Field(default_factory=dict)
-    """The same of what was frozen first, of those whose frozen image is another."""
+    """Implementation -> tag of what was frozen first, where its frozen image is another."""
     stack: dict[str, str] = Field(default_factory=dict)
     """Variables of compose/stack.yaml that name its images."""
     programs: dict[str, str] = Field(default_factory=dict)
     """Implementation -> tag of today's image."""
     budget_s: Number | None = None
-    """Of all trials together."""
+    """Time of all trials together."""
     blocks: int = AT_MOST
-    """Of each, where there is no budget."""
+    """Blocks of each implementation and scenario, where there is no budget."""
 
 
 class Nightly(Study[Conclusions]):
@@ -83,7 +83,7 @@ class Nightly(Study[Conclusions]):
         return found
 
     def outline(self) -> list[list[TrialSpec]]:
-        """As many as the budget should have time for."""
+        """Blocks that the budget should have time for."""
         budget_s, spent_s = self.asked.budget_s, 0.0
         found = []
         for number, spec in enumerate(self._specs()):
@@ -94,7 +94,7 @@ class Nightly(Study[Conclusions]):
         return found
 
     def _specs(self) -> Iterator[TrialSpec]:
-        """One pass after the other, in an order that the seed fixes."""
+        """Trials of one pass after the other, in an order that the seed fixes."""
         chance = random.Random(self.request.seed)
         for number in range(1, self.asked.blocks + 1):
             for variant in chance.sample(self.request.variants, len(self.request.variants)):
@@ -113,7 +113,7 @@ class Nightly(Study[Conclusions]):
                 )
 
     def plan(self) -> Blocks:
-        """Until the budget is spent, by the time that the trials took. A void block is not made again: the next pass is as
+        """Passes until the budget is spent, by the time that the trials took. A void block is not made again: the next pass is as
         good, and the budget holds."""
         each, budget_s = len(self.outline()) / len(self.request.variants), self.asked.budget_s
         self.tell(
@@ -130,8 +130,8 @@ class Nightly(Study[Conclusions]):
             spent_s, longest_s = spent_s + took_s, max(longest_s, took_s)
 
     def windows(self, spec: TrialSpec) -> Windows:
-        """Those in turn, then the duet at rates that follow from them. An image of long ago may not serve today's contract:
-        without the first one the others go on."""
+        """Windows of each image in turn, then the duet at rates that follow from them. An image of long ago may not serve today's
+        contract: without the one that was frozen first the others go on."""
         made: list[WindowRecord] = []
         first = {one.label for one in self.variants if one.coordinates.get("image") == "first"}
         needed = {*spec.variants} - first

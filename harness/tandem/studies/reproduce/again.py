@@ -10,8 +10,8 @@ from tandem.studies.reproduce.study import Reproduce, ReproduceOptions, request_
 
 
 def part_of(catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
-    """These rows, and the others that are measured in the same starts: what a start has done before is part of a figure. Raises
-    UsageError."""
+    """The request for these rows, and the others that are measured in the same starts: what a start has done before is part of a
+    figure. Raises UsageError."""
     whole = Reproduce(catalog, request)
     started = {row.label: row.variant.label for row in whole.rows.rows.values()}
     asked = of_rows(rows, started)

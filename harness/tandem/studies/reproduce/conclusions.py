@@ -108,7 +108,7 @@ class RowFound(Part):
     label: str
     variant: str
     coordinates: Coordinates = Field(default_factory=dict)
-    """The names that its estimates have."""
+    """Coordinates that the row's estimates have."""
     note: str = ""
     settings: dict[str, str]
     """Settings that were run, for people: name -> value."""
@@ -117,14 +117,14 @@ class RowFound(Part):
     published_elsewhere: dict[str, dict[str, Number]] = Field(default_factory=dict)
     good: int
     made: int
-    """Trials."""
+    """Trials that were made, the good ones among them."""
     reasons: list[str] = Field(default_factory=list)
     """Why trials do not count."""
     warnings: list[str] = Field(default_factory=list)
 
     @property
     def position(self) -> Position:
-        """Where its estimates stand."""
+        """Position of the row's estimates."""
         return Position(self.variant, self.coordinates)
 
 
@@ -136,7 +136,7 @@ class ClaimFound(Part):
     """The rows, by their labels."""
     says: Says
     host: str | None
-    """Whose published figures count; None: the main one's."""
+    """The host whose published figures count; None: the main one."""
     size: Size | None
     """Size of a claim that stands: whether the published ratio lies within our interval (up to the margin), or ours is nearer to 1,
     or farther from it. None without a published ratio."""

@@ -38,13 +38,13 @@ class ExperimentRow(_Part):
     window: dict[str, Any] = {}
     """The part of the load that is this row's alone (tandem.studies.reproduce.windows.RowWindow), laid over the experiment's own."""
     round_trips: Annotated[int, Field(ge=1)] | None = None
-    """To the database, of one request, as our program makes them."""
+    """Round trips to the database for one request, as our program makes them."""
     published: Published = {}
     """The figures of `published_host`."""
     published_elsewhere: dict[str, Published] = {}
     """The figures of the document's other hosts, by the name that the document gives them."""
     smoke: bool = False
-    """Whether the plans smoke and core measure it."""
+    """Whether the plans smoke and core measure the row."""
     note: str = ""
 
 
@@ -59,7 +59,7 @@ class Claim(_Part):
     says: Literal["more", "less", "same"] | None = None
     """The claimed direction; None: what the published figures say."""
     host: str | None = None
-    """Whose published figures count, one of `published_elsewhere`; None: those of `published_host`."""
+    """The host whose published figures count, one of `published_elsewhere`; None: `published_host`."""
     ratio: Annotated[float, Field(gt=0)] | None = None
     """The ratio, where the document has no figures."""
 
@@ -73,9 +73,9 @@ class ExperimentPlan(_Part):
     window_s: Annotated[int, Field(ge=1)] | None = None
     """The shortest window."""
     requests: Annotated[int, Field(ge=1)] | None = None
-    """A window is long enough for so many at the row's ceiling, where `cap_s` allows it."""
+    """Requests for which a window is long enough at the row's ceiling, where `cap_s` allows it."""
     cap_s: Annotated[int, Field(ge=1)] | None = None
-    """No window is longer."""
+    """The longest window; None: no limit."""
     limits: dict[str, int] = {}
     """Limits of programs with a measure of their own: `drill_s`, `lines_percent`."""
 
@@ -121,7 +121,7 @@ class Experiment(_Part, Described):
 
     @property
     def publication(self) -> Publication:
-        """What of it a reader needs who knows no rows."""
+        """The part of an experiment that a reader needs who knows no rows."""
         return Publication.of(self.name, self)
 
     def plan(self, name: PlanName) -> ExperimentPlan:
@@ -132,7 +132,7 @@ class Experiment(_Part, Described):
         return [row for row in self.rows if plan in ("wide", "full") or row.smoke]
 
     def row(self, label: str) -> ExperimentRow:
-        """Raises UsageError for a label that there is not."""
+        """The row with a label. Raises UsageError for a label that there is not."""
         for row in self.rows:
             if row.label == label:
                 return row

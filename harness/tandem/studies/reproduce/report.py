@@ -16,7 +16,7 @@ from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFou
 from tandem.wording import limited_by, number, ratio_with_interval
 
 FIRST, FURTHER = 2, 3
-"""So many figures stand in the first table and in each further one."""
+"""Number of figures in the first table and in each further one."""
 SENTENCE = "about the reference result"
 STYLES = {"stands": "green", "reversed": "red", "gone": "yellow", "not decided": "dim"}
 NOTE = (
@@ -60,8 +60,8 @@ def _ceilings(found: Reproduced, row: RowFound) -> str:
 
 
 def _tables(found: Reproduced) -> list[Table]:
-    """More than a few figures beside each other cannot be read. Published values stand only where there are any; the first table has
-    the starts and the limits as well."""
+    """Tables of a few figures each: more beside each other cannot be read. Published values stand only where there are any; the
+    first table has the starts and the limits as well."""
     title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.starts} fresh starts each"
     published = {name for row in found.rows for own in row.published_elsewhere.values() for name in own}
     published |= {one.metric for one in found.estimates if one.published is not None}

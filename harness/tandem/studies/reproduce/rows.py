@@ -45,7 +45,7 @@ class PlannedRow:
     usable: int | None = None
     """Database connections that can be in use at once; None where the scenario has no statements."""
     on_ladder: bool = False
-    """Whether it is one number of connections among several of its variant."""
+    """Whether the row is one number of connections among several of its variant."""
 
     @property
     def label(self) -> str:
@@ -290,7 +290,7 @@ class ExperimentRows:
 
 
 def _connections(window: WindowSpec) -> int:
-    """How many it has, silent ones included."""
+    """Number of connections of a window, silent ones included."""
     return max(one for one in window.scenario_changes.values() if isinstance(one, int))
 
 

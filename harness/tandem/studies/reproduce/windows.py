@@ -27,7 +27,7 @@ TRIMS_MANY = (1.5, 0.5)
 TRIM_SHARE = 0.1
 """Trimmed share of the load of a tool without rows, at both ends, in which connections are opened and closed."""
 OPENING_S_PER_THOUSAND = 0.4
-"""oha opens its connections while it asks: so long is added before the measured part."""
+"""Seconds added before the measured part, for a thousand connections: oha opens them while it asks."""
 DELAYS_LEAST = 3
 """Shortest measured part, in delays."""
 WAVES_FROM_MS = 50
@@ -37,7 +37,7 @@ PATIENCE_LEAST_S, PATIENCE_FACTOR = 10, 2
 DRILL_LIMIT = "drill_s"
 """A plan's limit: no more requests by drill than take about so long."""
 DRILL_RPS, DRILL_RAMPED_RPS = 8_000, 600
-"""Requests per second that its one thread makes at least; and, with a ramp-up, each iteration at a time."""
+"""Requests per second that drill's one thread makes at least; with a ramp-up, each iteration at a time."""
 
 
 class RowWindow(BaseModel):
@@ -47,7 +47,7 @@ class RowWindow(BaseModel):
     connections: Annotated[int, Field(ge=1)] | None = None
     """Connections of this window alone. They are counted: a window with fewer is invalid. None: those of the variant's scenario."""
     delay_ms: Annotated[int, Field(ge=0, le=10_000)] | None = None
-    """Scenarios that wait: how long each request does."""
+    """How long each request waits, in scenarios that wait."""
     generator: Literal["oha", "wrk", "drill", "silent"] = "oha"
     generator_options: dict[str, Any] = {}
     """Options of this generator beside the load: wrk's `threads`; drill's `requests`, `rampup_s`, `quiet`."""

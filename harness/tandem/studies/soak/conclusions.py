@@ -16,7 +16,7 @@ from tandem.record.trial import Trial, WindowRecord
 from tandem.record.window import Verdict
 
 LEAST = 5
-"""With fewer points no interval at 95 % leaves anything out."""
+"""Fewest points of a slope: with fewer no interval at 95 % leaves anything out."""
 type Trend = Literal["grows", "does not grow", "not decided"]
 
 
@@ -29,13 +29,13 @@ class Slope(Part):
     """95 %, by Sen's method, which takes the points as independent of one another."""
 
     def word(self, least: float) -> Trend:
-        """least: a slope below this does not matter."""
+        """The trend by the interval of the slope. least: a slope below this does not matter."""
         low, high = self.interval
         return "grows" if low >= least else "does not grow" if high < least else "not decided"
 
 
 def slope(at: Sequence[float], values: Sequence[float]) -> Slope | None:
-    """None below LEAST points."""
+    """The slope of the values; None below LEAST points."""
     if len(at) < LEAST:
         return None
     found = scipy.stats.theilslopes(values, at, CONFIDENCE)
@@ -43,7 +43,7 @@ def slope(at: Sequence[float], values: Sequence[float]) -> Slope | None:
 
 
 MINUTE = "minute"
-"""What the names of its windows begin with."""
+"""Beginning of the names of the windows that a long run is made of."""
 BURST, AFTER = "burst", "after"
 GROWTH, AT_BURST, AFTER_BURST = "memory_growth_mib_per_minute", "memory_burst_mib", "memory_after_mib"
 SETTLING = 0.2
@@ -56,16 +56,16 @@ class Minute(Part):
     """One of the windows that a long run is made of. Null: not measured, or with too few requests for a percentile."""
 
     at_min: Number
-    """Its middle, since the first of them began."""
+    """Middle of the window, in minutes since the first of them began."""
     goodput_rps: Number
     p50_ms: Number | None
     p99_ms: Number | None
     app_cpu_us_per_request: Number | None
     memory_mib: Number | None
-    """The median of its seconds."""
+    """Median memory over the seconds of the window."""
     descriptors: int | None
     db_connections: int | None
-    """The most that were open to the database, or to PgBouncer."""
+    """The most connections that were open to the database, or to PgBouncer."""
     verdict: Verdict
     reason: str | None = None
 
@@ -75,17 +75,17 @@ class LongRun(Part):
 
     variant: str
     offered_rps: int | None
-    """Null: there was no rate to follow."""
+    """Offered rate; null: there was no rate to follow."""
     minutes: list[Minute]
     growth: Slope | None
-    """MiB a minute. Null: too few minutes."""
+    """Growth of the memory, in MiB a minute. Null: too few minutes."""
     word: Trend | None
     memory_rest_mib: Number | None
-    """After its first answer, before any load."""
+    """Memory after the first answer, before any load."""
     memory_burst_mib: Number | None
-    """The peak of full load, at the end."""
+    """Peak memory under full load, at the end."""
     memory_after_mib: Number | None
-    """A minute later."""
+    """Peak memory under a light load, a minute after the full one."""
 
     @property
     def good(self) -> list[Minute]:

@@ -67,7 +67,7 @@ def report(result: Result[Soaked]) -> Group:
 
 
 def headline(found: Soaked) -> str:
-    """How the memory of each grew."""
+    """The growth of each variant's memory."""
     return ", ".join(
         f"{run.variant} {run.word} ({run.growth.slope:+.2f} MiB a minute)" for run in found.runs if run.growth
     )

@@ -16,7 +16,7 @@ from tandem.studies.soak.conclusions import AFTER, BURST, MINUTE, Soaked, estima
 from tandem.wording import lasts
 
 LEAST_WINDOWS = 7
-"""The last four fifths of fewer give no slope."""
+"""Fewest windows: the last four fifths of fewer give no slope."""
 REST_S, AFTER_S, AFTER_SHARE = 60, 10, 0.1
 
 
@@ -67,7 +67,7 @@ class Soak(Study[Soaked]):
         ]
 
     def windows(self, spec: TrialSpec) -> Windows:
-        """Nothing follows a full load that gives no rate."""
+        """Windows of a long run; nothing follows a full load that gives no rate."""
         closed, *others = spec.windows
         window = (yield closed).windows.get(spec.variants[0])
         if window is not None and window.verdict is Verdict.OK:

@@ -17,7 +17,7 @@ from tandem.record.result import Conclusions
 FIRST, RIGHT, FULL, LOST = "first_answer_s", "first_right_s", "full_rate_s", "warm_up_lost_s"
 FULL_SHARE = 0.95
 TOGETHER = 3
-"""So many seconds in a row, in the mean, have to reach that share: one of them may be luck."""
+"""Seconds in a row that have to reach FULL_SHARE in the mean: one alone may be luck."""
 LAST = 1 / 3
 """Share of the window whose median second is the final rate."""
 
@@ -70,7 +70,7 @@ READS: dict[str, ReadFact] = {
 
 
 def estimates(one: OfVariant) -> list[Estimate]:
-    """All of a variant; of one that is not ok the one that says why."""
+    """All estimates of a variant; of one that is not ok the one that says why."""
     return one.estimates(READS) if one.ok else [*one.standard()]
 
 

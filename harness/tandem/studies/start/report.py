@@ -44,7 +44,7 @@ def report(result: Result[Started]) -> Group:
 
 
 def headline(found: Started) -> str:
-    """The first right answer of each."""
+    """The first right answer of each variant."""
     known = [
         (one.variant, one.mean) for one in found.estimates if one.metric == RIGHT and one.mean is not None
     ]

@@ -72,7 +72,7 @@ def coordinate(axis: str) -> str:
 
 C90 = 0.9
 LAW_CORES = 5
-"""With fewer numbers of cores the law has as many parameters as there is to see: then the speed-ups stand alone."""
+"""Fewest core counts for the law: with fewer it has as many parameters as there is to see; then the speed-ups stand alone."""
 NEEDED = 2
 """Good rounds of a value, else it has no figure."""
 
@@ -87,14 +87,14 @@ class Curve(Part):
     retrograde_loss: Number | None
     """1 - rate at the largest value / peak."""
     peak_between: tuple[int, int] | None = None
-    """Where the peak may be, with 95 %. Null, as those below, below two complete rounds."""
+    """Values where the peak may be, with 95 %. Null, as the fields below, without two complete rounds."""
     c90_between: tuple[int, int] | None = None
     loss_interval: tuple[Number, Number] | None = None
-    """95 %, whichever value is the best one."""
+    """Interval of the loss at 95 %, whichever value is the best one."""
     loss_p: Number | None = None
-    """Of no loss: the largest value against all others at once."""
+    """The p value of no loss: the largest value against all others at once."""
     usl: Usl | None
-    """For `connections`, and for `cores` from LAW_CORES values on."""
+    """The law, for `connections`, and for `cores` from LAW_CORES values on."""
 
 
 class Swept(InContext):
@@ -110,17 +110,17 @@ class Swept(InContext):
         return None if value is None else self.estimate_of(metric, self.position(curve, value))
 
     def position(self, curve: Curve, value: int) -> Position:
-        """Where a variant at a value stands."""
+        """Position of a variant at a value."""
         return Position(curve.variant, {coordinate(self.axis): value})
 
     def peak_rps(self, curve: Curve) -> float | None:
-        """The highest mean."""
+        """The highest mean goodput of a curve."""
         found = self.at(curve, curve.peak_at)
         return found.mean if found is not None else None
 
 
 def curve(variant: str, axis: str, found: Mapping[int, OfVariant]) -> Curve:
-    """found: that variant by the value of the axis."""
+    """The curve of a variant. found: that variant by the value of the axis."""
     rates = {value: list(by_block(one.full, goodput).values()) for value, one in found.items() if one.ok}
     known = {value: float(np.mean(own)) for value, own in rates.items() if own}
     values, complete_rounds = list(found), _rounds(list(found.values()))

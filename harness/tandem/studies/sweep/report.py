@@ -114,7 +114,7 @@ def report(result: Result[Swept]) -> Group:
 
 
 def headline(found: Swept) -> str:
-    """Where each curve is highest."""
+    """The highest point of each curve."""
     peaks = [(one, found.peak_rps(one)) for one in found.curves]
     return ", ".join(
         f"{one.variant} {number(rate)}/s at {found.axis} {one.peak_at}"

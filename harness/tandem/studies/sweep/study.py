@@ -24,7 +24,7 @@ from tandem.studies.sweep.conclusions import NEEDED, WAIT_SCENARIO, Swept, coord
 from tandem.wording import counted
 
 SCATTERS_MOST = 3.0
-"""Of the scatter of a start: a sweep that would miss larger losses is too short."""
+"""Loss in scatters of a start: a sweep that would miss larger losses is too short."""
 
 
 class SweepOptions(Options):
@@ -34,11 +34,11 @@ class SweepOptions(Options):
     rounds: int
     """Number of fresh starts at each value."""
     cpusets: dict[int, str] = Field(default_factory=dict)
-    """Of `cores`: value -> the CPU set of the application."""
+    """Value of `cores` -> the CPU set of the application."""
     own_cores: int = 0
-    """Of `cores`: so many does the placement give it alone; more it shares."""
+    """Cores that the placement gives the application alone, if `cores` is swept; further ones it shares."""
     tags: dict[str, dict[int, str]] = Field(default_factory=dict)
-    """Of a variable of a reader's own service: variant -> value -> the tag of its image with it."""
+    """Variant -> value of a variable of a reader's own service -> the tag of its image with it."""
 
 
 class Sweep(Grid[Swept]):

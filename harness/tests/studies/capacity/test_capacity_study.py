@@ -21,7 +21,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.record.result import Result
 from tandem.record.trial import Arrivals
 from tandem.record.window import Verdict
-from tandem.report.markdown import of_result
+from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.capacity.judged import State
 from tandem.studies.capacity.report import report
@@ -64,6 +64,13 @@ def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Pat
     page = of_result(report(result), result)
     assert "the median start meets p99 <= 50 ms half of the time" in page
     assert f"| 300 | {found.behaviour[-1].offered_rps:,} | 1,000 |" in page
+    [way] = pictures_in(report(result))
+    rows = way.spec["data"]["values"]
+    names = [*(f"after {load}%" for load in (110, 150, 300)), "database frozen"]
+    assert [row["variant"] for row in rows if row["_last"]] == names, "one place for each name"
+    assert min(row["second"] for row in rows if row["variant"] == names[-1]) == pytest.approx(
+        -still.thawed_s, abs=0.05
+    )
 
 
 def test_every_window_of_the_search_is_in_its_trial(real: Catalog, tmp_path: Path) -> None:

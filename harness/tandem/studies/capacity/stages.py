@@ -1,6 +1,6 @@
-"""The course of a capacity search, as generators. Pure.
+"""The stages of a capacity search, as generators. Pure.
 
-A warm start yields its windows and receives each; the course yields fresh starts and receives each. Either returns what was
+A warm start yields its windows and receives each; the stages yield fresh starts and receives each. Either returns what was
 found. Told the same, they do the same, so an interrupted study goes on, and is concluded, by running them with what was made.
 """
 
@@ -23,20 +23,20 @@ SEARCH, CONFIRMATION, BEHAVIOUR = "search", "confirmation", "behaviour"
 CLOSED, PROBE = "closed", "probe"
 """The windows of the search; probes have numbers behind that."""
 RECOVER_S = 2.0
-"""Between a probe that failed and the next window."""
+"""Pause between a probe that failed and the next window."""
 BEFORE_AGAIN_S = 5.0
-"""A disturbance is waited for so long before a void window is repeated."""
+"""Time that a disturbance is given to end before a void window is repeated."""
 VOID_STARTS = 2
-"""So many further fresh starts may replace void ones."""
+"""Number of further fresh starts that may replace void ones."""
 SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5, 3.0)
-"""Of the capacity."""
+"""Loads as shares of the capacity, below it and above it."""
 LOADS = {f"load-{share * 100:.0f}": share for share in (*SHARES, *OVERLOADS)}
 """Name of a window -> share of the capacity."""
 AFTER = {share: f"after-{share * 100:.0f}" for share in OVERLOADS}
 """Overload -> name of the window that comes right after it."""
 RECOVERY_SHARE = 0.5
 FROZEN, FREEZE_S = "frozen", 2.0
-"""A window at half the capacity: the database stands still for so long."""
+"""The window at half the capacity in which the database stands still, and for how long."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class WarmStart:
     """What the windows of a warm start came to."""
 
     search: Search | Approach | None = None
-    """None: there was no closed window to begin at."""
+    """What chooses the rates of the probes; None: there was no closed window to begin at."""
     goodput_rps: float | None = None
-    """Of the closed window."""
+    """Goodput of the closed window."""
     probes: list[Judged] = field(default_factory=list)
     behaviour: list[Behaviour] = field(default_factory=list)
     frozen: FrozenDatabase | None = None
@@ -221,7 +221,7 @@ def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
 
 
 @dataclass
-class Course:
+class CapacityOutcome:
     """What a whole search came to."""
 
     search: WarmStart = field(default_factory=WarmStart)
@@ -235,10 +235,10 @@ class Course:
     ended: Ended | None = None
 
 
-def course(terms: Terms) -> Generator[list[TrialSpec], list[Trial], Course]:
+def stages(terms: Terms) -> Generator[list[TrialSpec], list[Trial], CapacityOutcome]:
     """Block 1 is the search. Each block after it is a further fresh start that begins where the ones before it had their
     limits, until there are enough; one without a probe that counts is replaced. The last block shows the behaviour."""
-    found, number, void = Course(), 0, 0
+    found, number, void = CapacityOutcome(), 0, 0
     try:
         [made] = yield [terms.trial(SEARCH, 1)]
         found.search = replayed(search(terms), made)

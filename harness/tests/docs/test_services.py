@@ -1,0 +1,66 @@
+"""documents.services: what Debian's changelogs say of the services."""
+
+import json
+from pathlib import Path
+
+from documents.records import Records
+from documents.services import FILE, packages, services
+
+CHANGELOGS = """\
+pgbouncer (1.24.1-1+deb13u2) trixie; urgency=medium
+
+  * Fix CVE-2026-6665: a stack overflow.
+  * Fix CVE-2026-6664: a crash, as CVE-2026-6665 may be one.
+
+ -- Christoph Berg <myon@debian.org>  Sun, 10 May 2026 11:44:27 +0200
+
+pgbouncer (1.24.0-1) unstable; urgency=medium
+
+  * Fix CVE-2025-12819 (Closes: #1).
+
+ -- Christoph Berg <myon@debian.org>  Thu, 17 Apr 2025 10:21:09 +0200
+
+pgbouncer (1.23.1-1) unstable; urgency=medium
+
+  * Another branch: CVE-2020-1.
+
+ -- Christoph Berg <myon@debian.org>  Wed, 12 Mar 2025 17:19:10 +0100
+
+postgresql-17 (17.12-0+deb13u1) trixie-security; urgency=medium
+
+  * New upstream version.
+
+ -- Christoph Berg <myon@debian.org>  Mon, 09 Nov 2026 22:44:33 +0100
+"""
+
+
+def test_advisories_are_those_of_the_newest_branch_each_once() -> None:
+    pgbouncer, database = packages(CHANGELOGS)
+    assert pgbouncer == {
+        "package": "pgbouncer",
+        "version": "1.24.1-1+deb13u2",
+        "day": "2026-05-10",
+        "mended": ["CVE-2025-12819", "CVE-2026-6664", "CVE-2026-6665"],
+    }
+    assert (database["package"], database["version"], database["mended"]) == (
+        "postgresql-17",
+        "17.12-0+deb13u1",
+        [],
+    )
+
+
+def test_what_one_release_alone_mends_stands_beside_the_other(tmp_path: Path) -> None:
+    many = [f"CVE-2026-{number}" for number in range(9)]
+    of = {"trixie": ["CVE-2025-1", "CVE-2026-0"], "forky": many}
+    known = {
+        release: [{"package": "haproxy", "version": "3.0", "day": "2026-11-18", "mended": own}]
+        for release, own in of.items()
+    }
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_text(json.dumps(known))
+    *_, trixie, forky = services(Records(tmp_path)).splitlines()
+    assert (
+        trixie
+        == f"| `haproxy` | trixie | 3.0 | 2026-11-18 | CVE-2025-1, CVE-2026-0 | {', '.join(many[1:])} |"
+    )
+    assert forky == "| `haproxy` | forky | 3.0 | 2026-11-18 | 9 advisories | CVE-2025-1 |"
