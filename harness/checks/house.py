@@ -6,8 +6,8 @@ from pathlib import Path
 
 BUDGET = {
     "lines in harness/tandem": 45_010,
-    "lines in harness/tests": 37_010,
-    "lines in harness/documents, benchmarks and checks": 2_850,
+    "lines in harness/tests": 37_020,
+    "lines in harness/documents, benchmarks and checks": 2_870,
     "words in documents": 55_900,
     "files in results": 200,
 }

@@ -6,7 +6,7 @@
 import json
 import re
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from email.utils import parsedate_to_datetime
 from itertools import groupby
 from pathlib import Path
@@ -34,7 +34,8 @@ NAMED_MOST = 8
 
 
 def packages(changelogs: str) -> list[dict[str, Any]]:
-    """The newest version of each package, with its day, and the advisories (CVE) that the entries of its branch name.
+    """The newest version of each package, with its day, the advisories (CVE) that the entries of its branch
+    name (`mended`), and those that older entries name (`before`).
 
     changelogs: one or several, each from its newest entry on. A branch has all but the last number of a version in common.
     """
@@ -44,11 +45,15 @@ def packages(changelogs: str) -> list[dict[str, Any]]:
 
 def _package(package: str, entries: list[tuple[str, str, str]]) -> dict[str, Any]:
     _, version, newest = entries[0]
-    branch = version.partition("-")[0].rpartition(".")[0]
-    texts = [text for _, own, text in entries if own.startswith(f"{branch}.")]
+    branch = version.partition("-")[0].rpartition(".")[0] + "."
+    mended = _advisories(text for _, own, text in entries if own.startswith(branch))
+    before = [one for one in _advisories(text for *_, text in entries) if one not in mended]
     day = parsedate_to_datetime(newest.rstrip().rpartition(">  ")[2]).date()
-    mended = sorted({one for text in texts for one in re.findall(r"CVE-\d+-\d+", text)}, key=_number)
-    return {"package": package, "version": version, "day": f"{day}", "mended": mended}
+    return {"package": package, "version": version, "day": f"{day}", "mended": mended, "before": before}
+
+
+def _advisories(texts: Iterable[str]) -> list[str]:
+    return sorted({one for text in texts for one in re.findall(r"CVE-\d+-\d+", text)}, key=_number)
 
 
 def _number(advisory: str) -> tuple[int, ...]:
@@ -59,7 +64,7 @@ def services(records: Records) -> str:
     """A row for each service and release: its advisories, and those that the service of the other release names besides."""
     releases: dict[str, list[dict[str, Any]]] = json.loads((records.root / FILE).read_text())
     rows = [
-        (f"`{one['package']}`", release, one["version"], one["day"], *_told(one["mended"], other["mended"]))
+        (f"`{one['package']}`", release, one["version"], one["day"], *_told(one, other))
         for pair in zip(*releases.values(), strict=True)
         for release, one, other in zip(releases, pair, reversed(pair), strict=True)
     ]
@@ -74,8 +79,9 @@ def services(records: Records) -> str:
     return table(headings, rows)
 
 
-def _told(own: Collection[str], others: Collection[str]) -> Iterator[str]:
-    for advisories in (own, [one for one in others if one not in own]):
+def _told(one: dict[str, Any], other: dict[str, Any]) -> Iterator[str]:
+    known = {*one["mended"], *one["before"]}
+    for advisories in (one["mended"], [name for name in other["mended"] if name not in known]):
         yield ", ".join(advisories) if len(advisories) <= NAMED_MOST else f"{len(advisories)} advisories"
 
 

@@ -41,6 +41,7 @@ def test_advisories_are_those_of_the_newest_branch_each_once() -> None:
         "version": "1.24.1-1+deb13u2",
         "day": "2026-05-10",
         "mended": ["CVE-2025-12819", "CVE-2026-6664", "CVE-2026-6665"],
+        "before": ["CVE-2020-1"],
     }
     assert (database["package"], database["version"], database["mended"]) == (
         "postgresql-17",
@@ -51,16 +52,14 @@ def test_advisories_are_those_of_the_newest_branch_each_once() -> None:
 
 def test_what_one_release_alone_mends_stands_beside_the_other(tmp_path: Path) -> None:
     many = [f"CVE-2026-{number}" for number in range(9)]
-    of = {"trixie": ["CVE-2025-1", "CVE-2026-0"], "forky": many}
+    of = {"trixie": (["CVE-2025-1", "CVE-2026-0"], ["CVE-2026-1"]), "forky": (many, [])}
+    head = {"package": "haproxy", "version": "3.0", "day": "2026-11-18"}
     known = {
-        release: [{"package": "haproxy", "version": "3.0", "day": "2026-11-18", "mended": own}]
-        for release, own in of.items()
+        release: [head | {"mended": mended, "before": before}] for release, (mended, before) in of.items()
     }
     (tmp_path / FILE).parent.mkdir()
     (tmp_path / FILE).write_text(json.dumps(known))
     *_, trixie, forky = services(Records(tmp_path)).splitlines()
-    assert (
-        trixie
-        == f"| `haproxy` | trixie | 3.0 | 2026-11-18 | CVE-2025-1, CVE-2026-0 | {', '.join(many[1:])} |"
-    )
-    assert forky == "| `haproxy` | forky | 3.0 | 2026-11-18 | 9 advisories | CVE-2025-1 |"
+    row = "| `haproxy` | {} | 3.0 | 2026-11-18 | {} | {} |"
+    assert trixie == row.format("trixie", "CVE-2025-1, CVE-2026-0", ", ".join(many[2:]))
+    assert forky == row.format("forky", "9 advisories", "CVE-2025-1")

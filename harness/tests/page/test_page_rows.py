@@ -76,10 +76,13 @@ def test_a_class_of_a_mix_is_no_line_and_arrivals_are_a_condition() -> None:
     assert any(CLASS in one.coordinates for one in run.result.conclusions.estimates)
     found = lines(run, Catalog(ROOT))
     assert [one.label for one in found] == [one.label for one in run.result.request.variants]
-    drawn = lines(run_of("arrivals/poisson"), Catalog(ROOT))
-    assert ["Poisson arrivals" in one.condition for one in (*found, *drawn)] == [False] * 3 + [True] * len(
-        drawn
-    )
+    for record, drawn in (
+        ("mixed-python", True),
+        ("../arrivals/poisson", True),
+        ("../arrivals/paced", False),
+    ):
+        every = lines(run_of(f"comparisons/{record}"), Catalog(ROOT))
+        assert {"Poisson arrivals" in one.condition for one in every} == {drawn}
 
 
 # ---- what stands in the document is JSON, and the pictures are Vega-Lite ----
