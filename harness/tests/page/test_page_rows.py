@@ -77,11 +77,11 @@ def test_a_class_of_a_mix_is_no_line_and_arrivals_are_a_condition() -> None:
     found = lines(run, Catalog(ROOT))
     assert [one.label for one in found] == [one.label for one in run.result.request.variants]
     for record, drawn in (
-        ("mixed-python", True),
-        ("../arrivals/poisson", True),
-        ("../arrivals/paced", False),
+        ("comparisons/mixed-python", True),
+        ("arrivals/poisson", True),
+        ("arrivals/paced", False),
     ):
-        every = lines(run_of(f"comparisons/{record}"), Catalog(ROOT))
+        every = lines(run_of(record), Catalog(ROOT))
         assert {"Poisson arrivals" in one.condition for one in every} == {drawn}
 
 
