@@ -69,9 +69,10 @@ def lines(
 
 def names(x: Spec, y: Spec, where: str, dy: int = -12, field: str = "variant") -> Spec:
     """The names of lines beside their ends. where: the rows at which they stand; dy: pixels below these; field: has the name,
-    or several, each on a line."""
+    or several, each on a line. A row whose `_align` is "left" has its name to the right of its place."""
     encoding = {"x": x, "y": y, "text": {"field": field}, "color": HUE}
-    return mark("text", encoding, where, align="right", dy=dy, fontSize=12, fontWeight=600, lineBreak="\n")
+    align = {"expr": "datum._align || 'right'"}
+    return mark("text", encoding, where, align=align, dy=dy, fontSize=12, fontWeight=600, lineBreak="\n")
 
 
 def named_lines(rows: Sequence[Spec], x: Spec, y: Spec, line: str) -> Spec:

@@ -157,10 +157,11 @@ def recoveries(found: CapacityFound) -> list[Picture]:
     ]
     if not rows:
         return []
-    highest = {
-        row["variant"]: row for row in sorted(rows, key=lambda row: row["ms"])
-    }.values()  # its name stands there
-    told = [{**row, "_last": any(row is top for top in highest)} for row in rows]
+    highest = {row["variant"]: row for row in sorted(rows, key=lambda row: row["ms"])}
+    told = [  # a line's name stands at its highest point, to the right of it where the axis is near
+        {**row, "_last": row is highest[row["variant"]], "_align": "left" if row["second"] < 4 else "right"}
+        for row in rows
+    ]
     name = found.slo.percentile
     x = quantity("second", "seconds after it ended")
     spec = named_lines(told, x, quantity("ms", f"{name}, ms", scale={"type": "log", "nice": False}), "way")
@@ -195,12 +196,9 @@ def _known(values_ms: Sequence[float | None], from_s: float) -> list[tuple[float
 
 def report(result: Result[CapacityFound]) -> RenderableType:
     """All that a person reads."""
-    behaviour: list[RenderableType] = []
-    if result.conclusions.behaviour:
-        behaviour = [loads(result), Text(NOTE, style="dim")]
     return Group(
         probes(result),
-        *behaviour,
+        *((loads(result), Text(NOTE, style="dim")) if result.conclusions.behaviour else ()),
         *sentences(result),
         *recoveries(result.conclusions),
         *ceilings(result.baselines, [result.conclusions.ceiling_shares], _highest(result.conclusions)),
