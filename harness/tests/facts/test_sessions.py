@@ -341,7 +341,7 @@ def test_what_nobody_else_measured_is_left_out() -> None:
 # ---- the file of the main statements ----
 
 
-@pytest.mark.parametrize("file", [None, ROOT / "loadgen/statements-stacks.toml"])
+@pytest.mark.parametrize("file", [None, *(ROOT / "loadgen").glob("statements-*.toml")])
 def test_statements_name_what_there_is(file: Path | None) -> None:
     statements, catalog = read_statements(ROOT, file), Catalog(ROOT)
     assert statements.scenario in catalog.scenarios
