@@ -223,6 +223,11 @@ class Trial(Part):
     facts: dict[str, Any] = Field(default_factory=dict)
     """What a study notes about this trial beside its windows."""
 
+    @property
+    def took_s(self) -> float:
+        """Duration of all its phases."""
+        return sum(phase.duration_s for phase in self.phases)
+
     def all_findings(self) -> Iterator[Finding]:
         """The findings of its starts, windows and visit: a cause stands before its consequences."""
         for start in self.starts.values():

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -10,16 +11,14 @@ from tandem.analysis.ceilings import Nearness, cut_off, nearness
 from tandem.analysis.control import Control, judged
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.looks import PlannedLook
-from tandem.analysis.ratios import ONE_LOOK, Decision, Ratio
+from tandem.analysis.ratios import Decision, Ratio
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
 from tandem.engine.side_by_side import second
-from tandem.facts.estimate import by_block, estimates, verdict_of
-from tandem.facts.fact import at_full_load, by_label, facts
-from tandem.facts.fact import counting as facts_counting
+from tandem.facts.estimate import OfVariant, by_block, goodput, of_variants, verdict_of
 from tandem.facts.metric import GOODPUT, P99, metric
-from tandem.facts.paired import Good, contrast, good_facts, ln_by_block, reading
+from tandem.facts.paired import Good, contrast, good_facts, ln_by_block
 from tandem.judge.bottleneck import is_own
 from tandem.record.conclusion import Contrast, Estimate, Position
 from tandem.record.part import Number, Part
@@ -122,27 +121,19 @@ class Compared(Conclusions):
 # ---- ratios ----
 
 
-def _logs(good: Good, of: str, to: Sequence[str], name: str) -> list[float]:
-    return list(ln_by_block(good, of, to, name).values())
-
-
 def against(good: Good, variant: str, reference: str, name: str) -> list[float]:
-    """One value for each block. Both starts of the reference count: their mean is what is compared with."""
-    return _logs(good, variant, [reference, second(reference)], name)
+    """One value for each block. Both starts of the reference count: their mean is what is compared with. Its second start is
+    compared with its first."""
+    to = [reference] if variant == second(reference) else [reference, second(reference)]
+    return [*ln_by_block(good, variant, to, name).values()]
 
 
-def with_itself(good: Good, reference: str, name: str) -> list[float]:
-    """The reference's second start by its first: one value for each block."""
-    return _logs(good, second(reference), [reference], name)
-
-
-def same(good: Good, reference: str, look: PlannedLook = ONE_LOOK) -> dict[str, Said]:
+def same(good: Good, reference: str, look: PlannedLook) -> dict[str, Said]:
     """The A/A line: the reference's second start against its first."""
-    out = {}
-    for name in METRICS:
-        ratio = ratios.compare(with_itself(good, reference, name), look)
-        out[name] = ratio, ratios.decide([ratio], [metric(name).kind], look)[0]
-    return out
+    found = {
+        name: ratios.compare(against(good, second(reference), reference, name), look) for name in METRICS
+    }
+    return {name: (one, ratios.decide([one], [metric(name).kind], look)[0]) for name, one in found.items()}
 
 
 def control_of(again: Mapping[str, Said]) -> Control | None:
@@ -164,11 +155,11 @@ def against_reference(
     good: Good,
     reference: str,
     variants: Sequence[str],
-    primary: str | None = None,
-    look: PlannedLook = ONE_LOOK,
-    control: Control | None = None,
+    primary: str | None,
+    look: PlannedLook,
+    control: Control | None,
 ) -> dict[tuple[str, str], Said]:
-    """Variant and metric -> what was found, in the order in which they are shown."""
+    """Variant and metric -> ratio and verdict, in the order in which they are shown."""
     widened_ln = control.widened_ln if control else {}
     out: dict[tuple[str, str], Said] = {}
     for names in families(primary).values():
@@ -184,29 +175,20 @@ def against_reference(
     return {(variant, name): out[variant, name] for variant in variants for name in METRICS}
 
 
-def decided(
-    trials: Sequence[Trial], reference: str, variants: Sequence[str], primary: str, look: PlannedLook
-) -> bool:
+def decided(trials: Sequence[Trial], labels: Sequence[str], primary: str, look: PlannedLook) -> bool:
     """Whether further blocks would change nothing: the primary metric of every variant has its answer, or none can
-    come, because the variant is wrong."""
-    good = good_facts(trials)
-    found = against_reference(
-        good, reference, variants, primary, look, control_of(same(good, reference, look))
-    )
-    return bool(variants) and all(
-        found[variant, primary][1].word not in UNDECIDED
-        or verdict_of(trials, variant, good=True)[0] is not Verdict.OK
-        for variant in variants
+    come, because the variant is wrong. labels: of the variants, the reference's first."""
+    (reference, *others), good = labels, good_facts(trials)
+    control = control_of(same(good, reference, look))
+    found = against_reference(good, reference, others, primary, look, control)
+    return bool(others) and all(
+        found[label, primary][1].word not in UNDECIDED
+        or verdict_of(trials, label, good=True)[0] is not Verdict.OK
+        for label in others
     )
 
 
 # ---- verdicts ----
-
-
-def wrong_ones(found: Iterable[Estimate]) -> dict[str, Estimate]:
-    """Label -> an estimate of each start that failed or is invalid, which says why."""
-    bad = (one for one in found if one.verdict in WORST)
-    return {second(one.variant) if one.coordinates else one.variant: one for one in bad}
 
 
 def unlike(again: Iterable[Contrast]) -> dict[str, str]:
@@ -222,16 +204,16 @@ def unlike(again: Iterable[Contrast]) -> dict[str, str]:
 
 def session_verdict(
     trials: Sequence[Trial],
-    wrong: Mapping[str, Estimate],
+    wrong: Mapping[str, OfVariant],
     reference: str,
     different: Mapping[str, str],
-    primary: str | None = None,
+    primary: str | None,
 ) -> tuple[Verdict, list[str]]:
     """Whether the session may be believed at all, and the reasons if not.
 
     failed: a visit broke. void: a start of the reference fails or is invalid, more than VOID_SHARE of the windows that count are
-    void, or the reference differs from itself in the primary metric (in any, where none was named). wrong: `wrong_ones`;
-    different: `unlike`.
+    void, or the reference differs from itself in the primary metric (in any, where none was named). wrong: label -> start
+    that failed or is invalid; different: `unlike`.
     """
     broken = [
         f"block {trial.spec.block}: {finding.text}"
@@ -293,28 +275,33 @@ def conclude(
     blocks, good = counting(trials), good_facts(trials)
     look = design.look(len(blocks)) if design else PlannedLook.of(tuple(looks), len(blocks))
     again = same(good, reference, look)
-    control = control_of(again)
     aside = [
         contrast(name, second(reference), reference, *said)
         for name, said in again.items()
         if said[0].ratio is not None
     ]
-    different = unlike(aside)
-    every = [
-        one.model_copy(update={"reasons": one.reasons[:REASONS_MOST]}) for one in estimates(trials, variants)
-    ]
-    wrong = wrong_ones(every)
+    control, different = control_of(again), unlike(aside)
+    every = [replace(one, reasons=one.reasons[:REASONS_MOST]) for one in of_variants(trials, variants)]
+    wrong = {one.variant.label: one for one in every if one.verdict in WORST}
     session, reasons = session_verdict(trials, wrong, reference, different, primary)
-    published = session is Verdict.OK
     verdict, findings = session, findings_of(trials)
-    if published:
+    if session is Verdict.OK:
         findings += [
             Finding.of("unlike-itself", "warning", f"{text}; this metric is not published")
             for text in different.values()
         ]
         verdict = min((one.verdict for one in wrong.values()), key=WORST.index, default=Verdict.OK)
         reasons = [f"{label}: {reason}" for label, one in wrong.items() for reason in one.reasons]
-    told = [_told(one, published, different) for one in every]
+
+    def is_published(one: Estimate | Contrast) -> bool:
+        """The trials keep the windows; what follows from them may be withheld."""
+        return session is Verdict.OK and one.metric not in different
+
+    told = [
+        one if is_published(one) else one.model_copy(update={"mean": None, "interval": None})
+        for own in every
+        for one in own.standard()
+    ]
     compared = Compared(
         reference=reference,
         session=session,
@@ -324,40 +311,36 @@ def conclude(
         design=design,
         estimates=told,
         contrasts=aside,
-        variants=_seen(labels, trials, told, baselines, in_turns or {}),
+        variants=_seen(labels, trials, every, told, baselines, in_turns or {}),
         control=control,
     )
-    made = [*_to_reference(compared, good, labels[1:], look, different), *_of_pairs(compared, good, pairs)]
-    kept: dict[bool, list[Contrast]] = {True: [], False: []}
-    for one in made:
-        if one.of not in wrong and one.to not in wrong:
-            kept[published and one.metric not in different].append(one)
-    compared.contrasts, compared.withheld = [*kept[True], *aside], kept[False]
+    off = {one.metric: abs(math.log(one.ratio)) for one in aside if one.ratio and one.metric in different}
+    widened_ln = (control and control.widened_ln) or off
+    made = _to_reference(compared, good, labels[1:], look, different, widened_ln)
+    for of, to in pairs:
+        made += [one for name in METRICS for one in _alone(compared, good, name, of, [to], widened_ln)]
+    right = [one for one in made if wrong.keys().isdisjoint((one.of, one.to))]
+    compared.contrasts = [*filter(is_published, right), *aside]
+    compared.withheld = [one for one in right if not is_published(one)]
     return Concluded(verdict=verdict, reasons=reasons, findings=findings, conclusions=compared)
-
-
-def _told(one: Estimate, published: bool, different: Mapping[str, str]) -> Estimate:
-    """An estimate as it may be told. The trials keep the windows; what follows from them is not published."""
-    if published and one.metric not in different:
-        return one
-    return one.model_copy(update={"mean": None, "interval": None})
 
 
 def _seen(
     labels: Sequence[str],
     trials: Sequence[Trial],
-    told: Sequence[Estimate],
+    every: Iterable[OfVariant],
+    told: Iterable[Estimate],
     baselines: Baselines,
     in_turns: Mapping[str, str],
 ) -> dict[str, ComparedVariant]:
     """Label -> what is said of it besides its estimates: how near its goodput comes to the ceilings, which blocks were void."""
-    goodputs = [one for one in told if one.metric == GOODPUT and not one.coordinates]
-    means = {one.variant: one.mean for one in goodputs if one.mean}
-    good = by_label(facts_counting(facts(trials)))
+    means = {
+        one.variant: one.mean for one in told if one.metric == GOODPUT and not one.coordinates and one.mean
+    }
     rates = {
-        one.variant: by_block(at_full_load(good[one.variant]), reading(GOODPUT))
-        for one in goodputs
-        if one.verdict is Verdict.OK
+        one.variant.label: by_block(one.full, goodput)
+        for one in every
+        if one.ok and one.variant.label in labels
     }
     to_ceilings, highest = nearness(rates, baselines), max(means.values(), default=0.0)
     out = {}
@@ -378,18 +361,22 @@ def _seen(
 
 
 def _to_reference(
-    compared: Compared, good: Good, labels: Sequence[str], look: PlannedLook, different: Mapping[str, str]
+    compared: Compared,
+    good: Good,
+    labels: Sequence[str],
+    look: PlannedLook,
+    different: Mapping[str, str],
+    widened_ln: Mapping[str, float],
 ) -> list[Contrast]:
     """Each variant by the reference. A metric in which the reference differs from itself gets a wider interval instead of a place in
     its family."""
-    reference, control = compared.reference, compared.control
-    found = against_reference(good, reference, labels, compared.primary, look, control)
+    reference = compared.reference
+    found = against_reference(good, reference, labels, compared.primary, look, compared.control)
     family = {name: own for own, names in families(compared.primary).items() for name in names}
     out = []
     for (label, name), (ratio, said) in found.items():
         if name in different:
-            logs = against(good, label, reference, name)
-            out += _alone(compared, logs, name, label, reference)
+            out += _alone(compared, good, name, label, [reference, second(reference)], widened_ln)
             continue
         update: dict[str, object] = {"family": f"{family[name]}, against the baseline"}
         if name == GOODPUT:
@@ -398,16 +385,6 @@ def _to_reference(
                 update["word"] = "not ranked"
         out.append(contrast(name, label, reference, ratio, said).model_copy(update=update))
     return out
-
-
-def _of_pairs(compared: Compared, good: Good, pairs: Sequence[Pair]) -> list[Contrast]:
-    """Further pairs, each contrast by itself."""
-    return [
-        one
-        for of, to in pairs
-        for name in METRICS
-        for one in _alone(compared, _logs(good, of, [to], name), name, of, to)
-    ]
 
 
 def same_limit(found: Compared, labels: Iterable[str]) -> bool:
@@ -425,21 +402,15 @@ def unranked(found: Compared, of: str, to: str) -> str | None:
     return f"limited by {' and '.join(dict.fromkeys(limited_by(found.limit(label)) for label in labels))}"
 
 
-def _widened_ln(found: Compared, name: str) -> float:
-    """Distance by which either end of an interval moves out, on the logarithm."""
-    if found.control is not None and found.control.widened_ln:
-        return found.control.widened_ln.get(name, 0.0)
-    again = found.contrast(second(found.reference), name)
-    different = again is not None and name in unlike([again])
-    return abs(math.log(again.ratio)) if different and again and again.ratio else 0.0
-
-
-def _alone(compared: Compared, logs: Sequence[float], name: str, of: str, to: str) -> list[Contrast]:
+def _alone(
+    compared: Compared, good: Good, name: str, of: str, to: Sequence[str], widened_ln: Mapping[str, float]
+) -> list[Contrast]:
     """A contrast of no family; none without a value. Its interval is wider by what the failed control shows, or by how far the
-    reference is from itself in a metric that is not published."""
+    reference is from itself in a metric that is not published. to: starts of one variant."""
+    logs = [*ln_by_block(good, of, to, name).values()]
     if not logs:
         return []
-    ratio = ratios.compare(logs, widened_ln=_widened_ln(compared, name))
+    ratio = ratios.compare(logs, widened_ln=widened_ln.get(name, 0.0))
     [said] = ratios.decide([ratio], [metric(name).kind])
-    found = contrast(name, of, to, ratio, said).model_copy(update={"p": ratio.p_t})
-    return [found.model_copy(update={"not_ranked": unranked(compared, of, to)}) if name == GOODPUT else found]
+    found = contrast(name, of, to[0], ratio, said).model_copy(update={"p": ratio.p_t})
+    return [found.model_copy(update={"not_ranked": unranked(compared, of, to[0])}) if name == GOODPUT else found]

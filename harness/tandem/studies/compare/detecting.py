@@ -17,27 +17,11 @@ from tandem.analysis.ratios import ALPHA, BLOCKS_LEAST
 from tandem.engine.blocks import Blocks, disturbed
 from tandem.engine.study import Options
 from tandem.record.part import Number, Part
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.trial import TrialSpec
 from tandem.wording import lasts, percent
 
 EFFECTS = (0.001, 1.0)
 """Differences that may be asked for, as shares."""
-
-
-class Aim(NamedTuple):
-    """What the number of blocks follows from."""
-
-    effect: float | None
-    """The difference in the primary metric, as a share."""
-    budget_s: float | None
-    """The time of all blocks, without builds."""
-
-    @property
-    def told(self) -> str:
-        """The aim in words."""
-        parts = [f"until a difference of {percent(self.effect)} can be detected"] if self.effect else []
-        parts += [f"for {lasts(self.budget_s)} at the most"] if self.budget_s else []
-        return ", ".join(parts)
 
 
 class Pair(NamedTuple):
@@ -91,10 +75,11 @@ class CompareOptions(Options):
         return self
 
     @property
-    def aim(self) -> Aim | None:
-        """The aim; None where nobody named a difference or a budget."""
-        asked = self.detect is not None or self.budget_s is not None
-        return Aim(self.detect, self.budget_s) if asked else None
+    def aim(self) -> str:
+        """What the number of blocks follows from, in words; empty where nobody named a difference or a budget."""
+        parts = [f"until a difference of {percent(self.detect)} can be detected"] if self.detect else []
+        parts += [f"for {lasts(self.budget_s)} at the most"] if self.budget_s else []
+        return ", ".join(parts)
 
 
 PILOT = BLOCKS_LEAST
@@ -139,38 +124,34 @@ class Design(Part):
         if self.needed <= self.blocks:
             return f"after {PILOT} blocks: {needs}: {goes_on}"
         takes = lasts((self.needed - PILOT) * self.block_s)
-        return (
-            f"after {PILOT} blocks: {needs}, which takes another {takes}; the {self._limit} has time for {self.blocks}:"
-            f" {goes_on}"
-        )
-
-    @property
-    def _limit(self) -> str:
-        return f"budget of {lasts(self.budget_s)}" if self.budget_s else "study"
+        limit = f"budget of {lasts(self.budget_s)}" if self.budget_s else "study"
+        return f"after {PILOT} blocks: {needs}, which takes another {takes}; the {limit} has time for {self.blocks}: {goes_on}"
 
 
-def design(aim: Aim, scatter: Sequence[Sequence[float]], spent_s: float, block_s: float, most: int) -> Design:
+def design(
+    asked: CompareOptions, scatter: Sequence[Sequence[float]], spent_s: float, block_s: float, most: int
+) -> Design:
     """How many blocks there are in all. scatter: the primary metric's ln ratios of each variant in the pilot, which took
     spent_s; block_s: so long a further one lasts; most: blocks that can be made at all.
 
     Whatever the means in `scatter` are: they play no part, or equal pairs would be told apart too often.
     """
     affordable = None
-    if aim.budget_s is not None:
-        affordable = min(most, PILOT + max(0, math.floor((aim.budget_s - spent_s) / block_s)))
+    if asked.budget_s is not None:
+        affordable = min(most, PILOT + max(0, math.floor((asked.budget_s - spent_s) / block_s)))
     blocks, pilot, wanted = affordable or most, 0, None
     scatters = [own for own in scatter if len(own) > 1]
-    if aim.effect is not None:
+    if asked.detect is not None:
         alpha = ALPHA * (1 - PILOT_SHARE) / max(1, len(scatters))
-        each = [needed(stdev(own), len(own) - 1, math.log1p(aim.effect), alpha) for own in scatters]
+        each = [needed(stdev(own), len(own) - 1, math.log1p(asked.detect), alpha) for own in scatters]
         wanted = max([LEAST, *each]) if each else None
         if wanted is None:
             blocks = PILOT  # nobody was measured twice
         elif blocks >= LEAST:
             blocks, pilot = min(wanted, blocks), PILOT
     return Design(
-        effect=aim.effect,
-        budget_s=aim.budget_s,
+        effect=asked.detect,
+        budget_s=asked.budget_s,
         needed=wanted,
         affordable=affordable,
         block_s=block_s,
@@ -179,21 +160,13 @@ def design(aim: Aim, scatter: Sequence[Sequence[float]], spent_s: float, block_s
     )
 
 
-def took_s(trial: Trial) -> float:
-    """How long a trial took."""
-    return sum(phase.duration_s for phase in trial.phases)
-
-
-def within(
-    blocks: Sequence[list[TrialSpec]], left_s: float | None, block_s: float, besides_s: float
-) -> Blocks:
+def within(blocks: Sequence[list[TrialSpec]], left_s: float, block_s: float, besides_s: float) -> Blocks:
     """The blocks, as long as there is time for one more and for those to be made again, by the time that the trials took.
     besides_s: of each block, what is no trial of the study."""
     owed_s = 0.0
     for block in blocks:
-        if left_s is not None and left_s < owed_s + block_s:
+        if left_s < owed_s + block_s:
             return
         trials = yield block
-        if left_s is not None:
-            left_s -= besides_s + sum(map(took_s, trials))
-            owed_s += block_s * any(map(disturbed, trials))
+        left_s -= besides_s + sum(trial.took_s for trial in trials)
+        owed_s += block_s * any(map(disturbed, trials))

@@ -39,10 +39,9 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.store import file_name
 from tandem.record.trial import Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
-from tandem.studies.compare import detecting
 from tandem.studies.compare import report as tables
-from tandem.studies.compare.conclusions import METRICS, Compared, against, conclude, decided, with_itself
-from tandem.studies.compare.detecting import Aim, CompareOptions, Pair
+from tandem.studies.compare.conclusions import METRICS, Compared, against, conclude, decided
+from tandem.studies.compare.detecting import PILOT, CompareOptions, Design, Pair, design, within
 
 LOOK_S = 2
 """Seconds of the window of each variant alone, where figures come from slices."""
@@ -126,14 +125,14 @@ class Compare(Study[Compared]):
         self.primary = self.asked.primary or primary_of(self.pairing)
         if self.primary not in METRICS:
             raise unknown("metric", self.primary, METRICS)
-        labels, groups = [variant.label for variant in request.variants], self.asked.groups
-        if groups and sorted(label for group in groups for label in group) != sorted(labels):
+        self.labels, groups = [variant.label for variant in request.variants], self.asked.groups
+        if groups and sorted(label for group in groups for label in group) != sorted(self.labels):
             raise UsageError(f"groups name each variant once, in lists of labels, not {groups}")
         self.pairs = self._pairs()
         planned = tuple(self.pairing.looks) if self.asked.looks is None else self.asked.looks
         self.looks = () if self.asked.aim else planned
-        self._planned = detecting.PILOT
-        """Blocks of an aim, as far as they are known."""
+        self._planned = PILOT if self.asked.aim else self.looks[-1] if self.looks else self.pairing.blocks
+        """Number of blocks; with an aim, as far as it is known."""
 
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""
@@ -152,7 +151,6 @@ class Compare(Study[Compared]):
     def _pairs(self) -> list[Pair]:
         """Pairs whose both sides take part, and each program by its own of an earlier commit. Each once, in one direction: the
         other way round it would be a second draw of the same statement."""
-        labels = {variant.label for variant in self.request.variants[1:]}
         found: dict[frozenset[str], Pair] = {}
         earlier = [
             Pair(now.label, before.label)
@@ -162,7 +160,7 @@ class Compare(Study[Compared]):
             if now.settings == before.settings
         ]
         for pair in [*self.asked.pairs, *earlier]:
-            if {*pair} <= labels:
+            if {*pair} <= {*self.labels[1:]}:
                 found.setdefault(frozenset(pair), pair)
         return list(found.values())
 
@@ -171,13 +169,11 @@ class Compare(Study[Compared]):
         return [*self.request.variants, again(self.request.variants[0])]
 
     def outline(self) -> list[list[TrialSpec]]:
-        if self.asked.aim:
-            return self._blocks(self._planned)
-        return self._blocks(self.looks[-1] if self.looks else self.pairing.blocks)
+        return self._blocks(self._planned)
 
     def _blocks(self, number: int) -> list[list[TrialSpec]]:
         """The first so many blocks; more of them change none."""
-        labels, pairing = [variant.label for variant in self.variants], self.pairing
+        labels, pairing = [*self.labels, second(self.labels[0])], self.pairing
         seed = self.request.seed
         blocks = alternation(labels, pairing.rounds, number, seed)
         equal = equal_orders(labels, pairing.equal_shares, number, seed * BLOCKS_MOST)
@@ -187,24 +183,23 @@ class Compare(Study[Compared]):
         """Blocks up to each look, void ones once more before it. The first look that decides is the last."""
         self._tell_what_decides()
         if self.asked.aim:
-            yield from self._detecting(self.asked.aim)
+            yield from self._detecting()
             return
         blocks, made = self.outline(), list[Trial]()
         for number, due in enumerate(self.looks or (len(blocks),), start=1):
             before = self.looks[number - 2] if number > 1 else 0
             made += yield from in_blocks(blocks[before:due])
             look = PlannedLook(self.looks, number)
-            if not look.last and self._decided(made, look):
+            if not look.last and decided(made, self.labels, self.primary, look):
                 return
 
     def _tell_what_decides(self) -> None:
-        aim, first = self.asked.aim, detecting.PILOT
         tails = " the p99 at equal rates at another 5 %," if self.pairing.equal_shares else ""
         named = f"primary metric: {self.primary}, tested at 5 %;{tails} all others together at another 5 %"
-        if aim:
+        if self.asked.aim:
             named += (
-                f"; after {first} blocks it says how many this host needs, and goes on {aim.told}. The estimate"
-                f" is for the first {first} blocks"
+                f"; after {PILOT} blocks it says how many this host needs, and goes on {self.asked.aim}. The estimate"
+                f" is for the first {PILOT} blocks"
             )
         elif self.looks:
             *before, last = self.looks
@@ -213,41 +208,35 @@ class Compare(Study[Compared]):
                 f" the primary metric. The estimate is for all {last} blocks"
             )
         self.tell(named)
-        if not aim and not self.looks:
+        if not self.asked.aim and not self.looks:
             warn_of_too_few_blocks(self, self.pairing.blocks, "--plan quick")
 
-    def _decided(self, made: Sequence[Trial], look: PlannedLook) -> bool:
-        reference, *others = [variant.label for variant in self.request.variants]
-        return decided(made, reference, others, self.primary, look)
-
-    def _detecting(self, aim: Aim) -> Blocks:
+    def _detecting(self) -> Blocks:
         """The pilot; then, unless that decides, as many blocks as its scatter and the budget say."""
-        pilot = yield from in_blocks(self._blocks(detecting.PILOT))
-        found = self._design(aim, pilot)
-        if self._decided(pilot, found.look(detecting.PILOT)):
-            self.tell(f"after {detecting.PILOT} blocks: the primary metric is decided")
+        pilot = yield from in_blocks(self._blocks(PILOT))
+        found = self._design(pilot)
+        if decided(pilot, self.labels, self.primary, found.look(PILOT)):
+            self.tell(f"after {PILOT} blocks: the primary metric is decided")
             return
         self.tell(found.told)
         self._planned = found.blocks
-        left_s = None if aim.budget_s is None else aim.budget_s - self._spent_s(pilot)
-        later = self._blocks(found.blocks)[detecting.PILOT :]
-        yield from in_blocks(detecting.within(later, left_s, found.block_s, self._look_s))
+        left_s = (self.asked.budget_s or math.inf) - self._spent_s(pilot)
+        later = self._blocks(found.blocks)[PILOT:]
+        yield from in_blocks(within(later, left_s, found.block_s, self._look_s))
 
-    def _design(self, aim: Aim, trials: Sequence[Trial]) -> detecting.Design:
+    def _design(self, trials: Sequence[Trial]) -> Design:
         """What follows from the pilot among the trials, and from nothing behind it."""
-        pilot = [trial for trial in trials if trial.spec.block <= detecting.PILOT]
+        pilot = [trial for trial in trials if trial.spec.block <= PILOT]
+        reference, *others = self.labels
         good = good_facts(pilot)
-        reference, *others = [variant.label for variant in self.request.variants]
-        scatter = [against(good, label, reference, self.primary) for label in others]
-        if not others:
-            scatter = [with_itself(good, reference, self.primary)]
-        made_again = max(1.0, len(pilot) / detecting.PILOT)
+        scatter = [against(good, label, reference, self.primary) for label in others or [second(reference)]]
+        made_again = max(1.0, len(pilot) / PILOT)
         [spec] = self._blocks(1)[0]
         block_s = (trial_s(spec, overheads_of(pilot)) + self._look_s) * made_again
-        return detecting.design(aim, scatter, self._spent_s(pilot), block_s, BLOCKS_MOST - 1)
+        return design(self.asked, scatter, self._spent_s(pilot), block_s, BLOCKS_MOST - 1)
 
     def _spent_s(self, trials: Sequence[Trial]) -> float:
-        return sum(detecting.took_s(trial) + self._look_s for trial in trials)
+        return sum(trial.took_s + self._look_s for trial in trials)
 
     @property
     def _look_s(self) -> float:
@@ -258,15 +247,14 @@ class Compare(Study[Compared]):
         return trial_s(looks[-1], Overheads())
 
     def _trial(self, block: AlternatingBlock, equal: Sequence[tuple[float, str]]) -> TrialSpec:
-        reference = self.request.variants[0].label
+        reference, pairing = self.labels[0], self.pairing
         sliced = [label for label in block.starts if label not in self.in_turns]
-        if not self.pairing.sliced_s or reference in self.in_turns:
+        if not pairing.sliced_s or reference in self.in_turns:
             sliced = []
         # What is not measured in slices takes turns with the reference. The others have one window alone, which tells
         # whether they do what they should: in slices and duets statements are counted for all together.
         turning = {label for label in block.starts if label not in sliced}
         turning |= {reference, second(reference)} if turning else set()
-        pairing = self.pairing
         windows = [
             in_turn(pairing, number, label, pairing.window_s if label in turning else LOOK_S)
             for number, order in enumerate(block.rounds, start=1)
@@ -284,7 +272,7 @@ class Compare(Study[Compared]):
             name=f"block-{block.number}",
             block=block.number,
             variants=block.starts,
-            warm_up=warm_up_of(self.pairing),
+            warm_up=warm_up_of(pairing),
             windows=windows,
         )
 
@@ -314,8 +302,7 @@ class Compare(Study[Compared]):
     def _beside(self, label: str, labels: Sequence[str]) -> list[str]:
         """Who is compared with a variant at equal rates: its group, the baseline's second start with the first; all, where
         there are no groups."""
-        first = self.request.variants[0].label
-        base = {second(first): first}
+        base = {second(self.labels[0]): self.labels[0]}
         own = next((group for group in self.asked.groups if base.get(label, label) in group), labels)
         return [one for one in labels if base.get(one, one) in own]
 
@@ -324,27 +311,26 @@ class Compare(Study[Compared]):
         made: list[WindowRecord] = []
         absent: set[str] = set()
         for window in spec.windows:
+            wanted: WindowSpec | None = None
             if is_duet(window):
-                duet = duet_of(window, made)
-                if duet is not None:
-                    yield duet
+                wanted = duet_of(window, made)
             elif window.equal_share is not None:
-                equal = equal_of(window, self._beside(window.variants[0], spec.variants), made)
-                if equal is not None:
-                    made.append((yield equal))
+                wanted = equal_of(window, self._beside(window.variants[0], spec.variants), made)
             elif window.slices is not None:
-                together = sliced_of(window, made)
-                if together is not None:
-                    made.append((yield together))
+                wanted = sliced_of(window, made)
             elif absent.isdisjoint(window.variants):
-                record = yield window
+                wanted = window
+            if wanted is None:
+                continue
+            record = yield wanted
+            if not is_duet(window):
                 made.append(record)
-                if not record.spec.variants:  # it did not start: that is told once
-                    absent.update(window.variants)
+            if not record.spec.variants:  # it did not start: that is told once
+                absent.update(window.variants)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
-        design = self._design(self.asked.aim, trials) if self.asked.aim else None
+        planned = self._design(trials) if self.asked.aim else None
         looks, primary = self.looks, self.primary
-        found = conclude(trials, self.variants, baselines, self.in_turns, primary, looks, design, self.pairs)
+        found = conclude(trials, self.variants, baselines, self.in_turns, primary, looks, planned, self.pairs)
         found.headline = tables.headline(found.conclusions)
         return found

@@ -126,7 +126,7 @@ class Nightly(Study[Conclusions]):
             if budget_s is not None and not once_each and spent_s + longest_s > budget_s:
                 return
             trials = yield [spec]
-            took_s = sum(phase.duration_s for trial in trials for phase in trial.phases)
+            took_s = sum(trial.took_s for trial in trials)
             spent_s, longest_s = spent_s + took_s, max(longest_s, took_s)
 
     def windows(self, spec: TrialSpec) -> Windows:
