@@ -21,7 +21,7 @@ def beyond_budget(found: Compared, limit: float) -> list[str]:
     """A sentence for each variant that is decided to be worse than the reference by more than a share of the primary metric: all of
     its interval lies beyond."""
     name, out = found.primary or TOTAL, []
-    for label in _others(found):
+    for label in found.others:
         one = found.contrast(label, name)
         if one is None or one.interval is None or one.word not in WORSE:
             continue
@@ -34,33 +34,26 @@ def beyond_budget(found: Compared, limit: float) -> list[str]:
 def comment(result: Result[Compared]) -> str:
     """The whole comment."""
     found = result.conclusions
-    parts = [f"### {', '.join(_others(found)) or found.reference} against {found.reference}"]
+    parts = [f"### {', '.join(found.others) or found.reference} against {found.reference}"]
     if result.verdict is not Verdict.OK:
+        reasons = [f"- {reason}" for reason in result.reasons[:3]]
         parts.append(
-            "\n".join(
-                [f"**This comparison is {result.verdict}: its figures decide nothing.**", *_listed(result)]
-            )
+            "\n".join([f"**This comparison is {result.verdict}: its figures decide nothing.**", *reasons])
         )
-    parts += [said for said in [failed_control(found)] if said]
-    for label in _others(found):
+    if said := failed_control(found):
+        parts.append(said)
+    for label in found.others:
         parts.append(table(["", f"{found.reference}>", f"{label}>", "95 % interval"], _rows(found, label)))
     variants, rows = of_statements(found)
     if rows:
         parts.append(table([STATEMENT_TITLE, *(f"{label}>" for label in variants)], rows))
-    parts.append(f"{effect(found, found.primary or TOTAL).capitalize()}. {_limits(found)}.")
+    limits = "; ".join(f"{label}: limited by {limited_by(found.limit(label))}" for label in found.variants)
+    parts.append(f"{effect(found, found.primary or TOTAL).capitalize()}. {limits}.")
     parts.append(
         f"{counted(found.blocks, 'blocks')} of fresh starts; {conditions_line(result.request)}. Ratios travel between machines; figures do not."
     )
     parts += [finding.text for finding in result.findings if finding.code == "baseline-answers"]
     return "\n\n".join(parts)
-
-
-def _others(found: Compared) -> list[str]:
-    return [label for label in found.variants if label != found.reference]
-
-
-def _listed(result: Result[Compared]) -> list[str]:
-    return [f"- {reason}" for reason in result.reasons[:3]]
 
 
 def _rows(found: Compared, label: str) -> Iterator[list[str]]:
@@ -73,8 +66,3 @@ def _rows(found: Compared, label: str) -> Iterator[list[str]]:
         said = "too few requests" if name in tails and None in means else "" if one is None else told(one)
         shown = metric(name.partition(AT)[0])
         yield [f"{shown.title}{at_rate}, {shown.unit}", *(number(mean, shown.digits) for mean in means), said]
-
-
-def _limits(found: Compared) -> str:
-    """What limited each variant at full load."""
-    return "; ".join(f"{label}: limited by {limited_by(found.limit(label))}" for label in found.variants)

@@ -94,6 +94,11 @@ class Compared(Conclusions):
     """What the reference's second start says of the session. Where it failed, the intervals of all contrasts to the reference are
     widened. Null in older records."""
 
+    @property
+    def others(self) -> list[str]:
+        """Labels of the variants that are compared with the reference."""
+        return [label for label in self.variants if label != self.reference]
+
     def estimate(self, variant: str, metric: str) -> Estimate | None:
         """What is said of a metric of a variant; not of the reference's second start."""
         return self.estimate_of(metric, Position(variant, {}))

@@ -18,7 +18,7 @@ from tandem.facts.metric import GOODPUT, OFFERED, P99, metric
 from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.chart import DASHED, HUES, SOLID, Spec, choice, lines, names, quantity
+from tandem.report.chart import DASHED, HUES, SOLID, choice, lines, names, quantity
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
 from tandem.report.picture import Picture
 from tandem.report.table import classes, statements, texts
@@ -34,18 +34,20 @@ def pictures(found: Compared) -> list[Picture]:
     rows = curve_rows(found)
     if all(row["share"] is None for row in rows):
         return []
-    drawn = Picture(
-        name="cost",
-        title="What a request costs at each rate",
-        says="CPU time for one request against the offered rate, mean over fresh starts with its 95 % interval: solid of all roles"
+    x = quantity("rate_rps", "offered rate, 1/s (last: full load)")
+    y = quantity("us_per_request", "CPU, µs/request")
+    spread = any(row["low"] is not None for row in rows)
+    layers = lines(x, y, choice("cost", {WHOLE: SOLID, OWN: DASHED}), spread=spread)
+    layers.append(names(x, y, "datum._last", field="_names"))
+    says = (
+        "CPU time for one request against the offered rate, mean over fresh starts with its 95 % interval: solid of all roles"
         " (application, PgBouncer, database, HAProxy), dashed of the application alone. The last point of each line is its full"
         " load. A line that falls shares a fixed cost among more requests. It says nothing about rates beyond those that were"
-        " measured.",
-        spec=_curve(rows),
-        section="why",
-        read="reference/comparing",
+        " measured."
     )
-    return [drawn]
+    spec = {"data": {"values": rows}, "height": 320, "layer": layers}
+    title = "What a request costs at each rate"
+    return [Picture("cost", title, says, spec, section="why", read="reference/comparing")]
 
 
 def curve_rows(found: Compared) -> list[dict[str, Any]]:
@@ -85,20 +87,6 @@ def name_ends(rows: list[dict[str, Any]]) -> None:
             kept, row["_names"] = row, row["variant"]
 
 
-def _curve(rows: list[dict[str, Any]]) -> Spec:
-    x = quantity("rate_rps", "offered rate, 1/s (last: full load)")
-    y = quantity("us_per_request", "CPU, µs/request")
-    known = any(row["low"] is not None for row in rows)
-    return {
-        "data": {"values": rows},
-        "height": 320,
-        "layer": [
-            *lines(x, y, choice("cost", {WHOLE: SOLID, OWN: DASHED}), spread=known),
-            names(x, y, "datum._last", field="_names"),
-        ],
-    }
-
-
 DUET, SATURATED = "duet_cpu_us_per_request", "saturated_cpu_us_per_request"
 EVERY_RATE = "{}, alone at {:.0f} % of what the slowest reaches"
 COLUMNS = {
@@ -116,8 +104,8 @@ ALWAYS = (GOODPUT, APP)
 TOGETHER = (TOTAL, APP, P99)
 """Metrics whose figures at equal rates stand in one table each, beside that of the one that decides."""
 HEADS = ("ratio", "verdict (95 % interval)", "p, Holm", "p, sign flips", "blocks", "limited by")
-RIGHT = {1, 2, 4, 5, 6}
-"""Columns of figures."""
+WORDS = ("variant", HEADS[1], HEADS[-1])
+"""Columns that are no figures."""
 NOTE = (
     "ratio: variant divided by baseline, geometric mean over blocks of fresh starts. A difference is reported with its size,"
     f" even within the margin of {ratios.MARGIN * 100:.0f} %; equivalent: within the margin, and no difference found."
@@ -159,7 +147,7 @@ def _p(value: float | None) -> str:
     return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def rows(result: Result[Compared], name: str) -> Iterator[list[str]]:
+def rows(result: Result[Compared], name: str) -> Iterator[list[str | Text]]:
     """The cells of a metric's table; the reference has a second line, against itself."""
     found = result.conclusions
     for label in found.variants:
@@ -170,18 +158,21 @@ def rows(result: Result[Compared], name: str) -> Iterator[list[str]]:
             yield _row(result, label, name)
 
 
-def _row(result: Result[Compared], label: str, name: str, shown: str = "") -> list[str]:
+def _row(result: Result[Compared], label: str, name: str, shown: str = "") -> list[str | Text]:
     found = result.conclusions
     one, own = found.contrast(label, name), found.variants.get(label)
     estimate, (verdict, _) = found.estimate(label, name), found.verdict(label)
     limit = limited_by(estimate.limit if estimate else found.limit(label)) if own else ""
-    near = _near(result, label) if own and name == GOODPUT else None
+    mean, near = found.mean(label, name), None
+    if own and name == GOODPUT:
+        near = cut_off(own.near_ceiling, mean, result.baselines, _highest(found))
     void = f", {own.void_blocks} void" if own and own.void_blocks else ""
+    word = told(one) if verdict is Verdict.OK else str(verdict)
     return [
         shown or label,
-        number(found.mean(label, name), 0 if name == GOODPUT else 1),
+        number(mean, 0 if name == GOODPUT else 1),
         "–" if one is None or one.ratio is None else f"{one.ratio:.3f}",
-        told(one) if verdict is Verdict.OK else str(verdict),
+        Text(word, style=_COLOURS.get(word.split()[0], "")),
         _p(one.p if one else None),
         _p(one.p_sign_flip if one else None),
         f"{number(one.n if one else None)}{void}",
@@ -193,18 +184,11 @@ def _highest(found: Compared) -> float:
     return max((found.mean(label, GOODPUT) or 0.0 for label in found.variants), default=0.0)
 
 
-def _near(result: Result[Compared], label: str) -> str | None:
-    found = result.conclusions
-    recorded = found.variants[label].near_ceiling
-    return cut_off(recorded, found.mean(label, GOODPUT), result.baselines, _highest(found))
-
-
 def effect(found: Compared, name: str) -> str:
     """The smallest difference of a metric that the blocks can detect, of each variant."""
-    labels = [label for label in found.variants if label != found.reference] or [second(found.reference)]
-    every = [(label, one) for label in labels if (one := found.contrast(label, name))]
+    every = [found.contrast(label, name) for label in found.others or [second(found.reference)]]
     sizes = [
-        f"{label} {(one.detectable_ratio - 1) * 100:.1f} %" for label, one in every if one.detectable_ratio
+        f"{one.of} {(one.detectable_ratio - 1) * 100:.1f} %" for one in every if one and one.detectable_ratio
     ]
     blocks = f"up to {found.looks[-1]} blocks" if found.looks else f"{found.blocks} such blocks"
     by = ", with the corrections of this verdict" if found.primary else ""
@@ -299,11 +283,10 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
     out: list[Table | Text] = []
     found = result.conclusions
     for name in (shown := _shown(found)):
-        own = Table(title=_title(result, name), title_justify="left")
-        for place, head in enumerate(("variant", COLUMNS[name][1], *HEADS)):
-            own.add_column(head, justify="right" if place in RIGHT else "left", no_wrap=place == 0)
-        for row in rows(result, name):
-            own.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
+        own = texts(
+            _title(result, name), rows(result, name), "variant", COLUMNS[name][1], *HEADS, left=WORDS
+        )
+        own.columns[0].no_wrap = True
         out += [own, Text(effect(found, name), style="dim")]
         if name == shown[0]:
             out += [*curves(found), *by_role(found), *pairs(found)]
@@ -387,10 +370,10 @@ def report(result: Result[Compared]) -> RenderableType:
 def headline(found: Compared) -> str:
     """The named metric of each variant."""
     name = found.primary or GOODPUT
+    every = filter(None, (found.contrast(label, name) for label in found.others))
     parts = [
         f"{one.of} {ratio_with_interval(one.ratio, one.interval)}, {one.word}"
-        for one in found.contrasts
-        if (one.metric, one.to) == (name, found.reference) and one.of != second(found.reference)
+        for one in every
         if one.ratio is not None
     ]
     if not parts:

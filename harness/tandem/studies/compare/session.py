@@ -1,6 +1,7 @@
 """A finished comparison as a session: the contrasts that it has in common with other sessions. Pure."""
 
 import math
+import re
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -29,34 +30,23 @@ TOLD = (
     *("smt", "governor", "hypervisor", "kernel"),
 )
 """What a host's record and a session call the same."""
-CACHES = "cpu_cache_"
-"""What the keys of a host's caches begin with: `cpu_cache_l2_bytes`."""
+CACHE = re.compile("cpu_cache_(.+)_bytes")
+"""The keys of a host's caches; the name of the level is between them."""
 
 
 def machine_of(environment: Environment) -> SessionMachine:
     """What a record says of the machine of the application. Null where it does not say."""
-    host = environment.host
-
-    def text(key: str) -> str | None:
-        return None if host.get(key) is None else str(host[key])
-
-    def number(key: str) -> int | None:
-        return None if (found := host.get(key)) is None else int(found)
-
-    return SessionMachine(
-        **{key: text(key) for key in TOLD},
-        microcode=text("cpu_microcode"),
-        caches_bytes={
-            key.removeprefix(CACHES).removesuffix("_bytes"): int(size)
-            for key, size in host.items()
-            if key.startswith(CACHES)
-            and key.endswith("_bytes")
-            and key != CACHES + "bytes"
-            and size is not None
-        },
-        cpus=number("cpus"),
-        cgroup_version=number("cgroup_version"),
-        engine=environment.versions.get("docker"),
+    host = {key: value for key, value in environment.host.items() if value is not None}
+    return SessionMachine.model_validate(
+        {
+            **{key: str(host[key]) for key in TOLD if key in host},
+            **{key: int(host[key]) for key in ("cpus", "cgroup_version") if key in host},
+            "microcode": str(host["cpu_microcode"]) if "cpu_microcode" in host else None,
+            "caches_bytes": {
+                level[1]: int(size) for key, size in host.items() if (level := CACHE.fullmatch(key))
+            },
+            "engine": environment.versions.get("docker"),
+        }
     )
 
 
@@ -66,9 +56,8 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Session
     for variant in request.variants:
         label, name = variant.label, variant.implementation
         # A program of another image, build or condition is another statement.
-        if variant != Variant(label=label, implementation=name, settings=variant.settings):
-            continue
-        if name not in catalog.implementations:
+        as_it_is = variant == Variant(label=label, implementation=name, settings=variant.settings)
+        if not as_it_is or name not in catalog.implementations:
             continue
         environment = result.environments.get(label)
         found[label] = SessionProgram(
