@@ -223,9 +223,7 @@ def nightly(
             kept = files.append(folder, night)
             if kept.clock:
                 view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
-            confirm = Confirmation(
-                catalog, confirm_plan, request, frozen, asked.resume, asked.as_json, view.note
-            )
+            confirm = Confirmation(catalog, confirm_plan, request, frozen, asked, view.note)
             answers = _answered(confirm, folder, names)
             asked_at_once = _after_events(confirm, folder, result.id)
             _told(folder, result, answers, asked_at_once, asked.as_json)
@@ -236,9 +234,8 @@ def nightly(
 
 def of_host(result: Result[Conclusions], what: str) -> str | None:
     """Fact about the application's host by its key in the record; None where it is not known."""
-    told = (environment.host.get(what) for environment in result.environments.values())
-    found = next(filter(None, told), None)
-    return None if found is None else str(found)
+    hosts = (environment.host for environment in result.environments.values())
+    return next((str(host[what]) for host in hosts if host.get(what)), None)
 
 
 def status(
@@ -274,11 +271,10 @@ class Confirmation:
 
     catalog: Catalog
     plan: str
-    asked: Request
-    """The night's: they are made under its conditions, on its stack."""
+    night: Request
+    """The night's request: comparisons are made under its conditions, on its stack."""
     frozen: dict[str, Frozen]
-    resume: bool
-    as_json: bool
+    asked: Asked
     note: Callable[[str], None]
     made: dict[tuple[str, ...], Result[Compared]] = field(default_factory=dict)
     """Implementation, scenario and both tags -> the comparison of this night."""
@@ -287,11 +283,13 @@ class Confirmation:
         """Compares two images, once for all figures."""
         pair = key.implementation, key.scenario, old.tag, new.tag
         if pair not in self.made:
-            request = comparison(self.catalog, key, old, new, self.plan, self.asked)
-            resume = self.resume and begun(cli.RESULTS, request)
-            self.made[pair] = make(Compare, request, resume, self.as_json)[0]
+            request = comparison(self.catalog, key, old, new, self.plan, self.night)
+            resume = self.asked.resume and begun(cli.RESULTS, request)
+            self.made[pair] = make(Compare, request, resume, self.asked.as_json)[0]
         result = self.made[pair]
-        return FreshBlocks(result.id, ratio_of(result, key.metric), command(result.id))
+        # `just compare` would run on today's stack, and this runs on the frozen one.
+        repeat = f"just replay {cli.RESULTS.name}/{result.id}"
+        return FreshBlocks(result.id, ratio_of(result, key.metric), repeat)
 
 
 def _answered(confirm: Confirmation, folder: Path, names: Sequence[str]) -> list[AlarmAnswer]:
@@ -367,11 +365,6 @@ def ratio_of(result: Result[Compared], metric: str) -> Contrast | None:
     """Ratio of the new image to the old; None where the session gives none."""
     found = result.conclusions.contrast(result.request.variants[-1].label, metric)
     return found if found is not None and found.p_alone is not None else None
-
-
-def command(result: str) -> str:
-    """The command that makes a comparison again. `just compare` would run on today's stack, and this on the frozen one."""
-    return f"just replay {cli.RESULTS.name}/{result}"
 
 
 # ---- what is said ----

@@ -64,12 +64,15 @@ class JudgedSeries:
     up: bool = False
     moved: list[Line] = field(default_factory=list)
     """The frozen lines that moved with it."""
-    good: Program | None = None
-    """Today's image of the last night before."""
     between: list[Program] = field(default_factory=list)
-    """Images from `good` to the one that raised the alarm, each once, in order."""
+    """Images from that of the last night before to the one that raised the alarm, each once, in order."""
     events: list[str] = field(default_factory=list)
     """Events of those nights, in words."""
+
+    @property
+    def good(self) -> Program | None:
+        """Today's image of the last night before."""
+        return next(iter(self.between), None)
 
 
 type EverySeries = dict[SeriesKey, NightlySeries]
@@ -188,7 +191,6 @@ def _judged(key: SeriesKey, first: int, limit: float, every: EverySeries, came: 
         raised=series.nights[at],
         up=raised[0].up,
         moved=moved,
-        good=between[0] if between else None,
         between=between,
         events=[what for night, new in own.items() if begun <= night <= series.nights[at] for what in new],
     )

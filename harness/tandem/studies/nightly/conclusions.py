@@ -8,6 +8,8 @@ from typing import NamedTuple
 from tandem.analysis.ratios import compare
 from tandem.engine.findings import why
 from tandem.engine.side_by_side import second
+from tandem.facts.estimate import by_start
+from tandem.facts.fact import Fact
 from tandem.facts.paired import Good, contrast, good_facts, ln_by_block, reading, saying
 from tandem.history.night import Line, Point
 from tandem.record.conclusion import Contrast
@@ -45,16 +47,6 @@ def ratios_of(good: Good, today: str, metric: str) -> dict[Line, tuple[str, str,
         "first": (today, first, [*ln_by_block(good, today, [first], metric).values()]),
     }
     return {line: one for line, one in found.items() if one[2]}
-
-
-def _weather(good: Good, today: str, metric: str) -> list[float]:
-    """The logarithm of the frozen image's own figure, for each block: only the machine can move it."""
-    frozen, again, _ = beside(today)
-    read, blocks = reading(metric), dict[int, list[float]]()
-    for one in saying([*good.get(frozen, ()), *good.get(again, ())], metric):
-        if value := read(one.window):
-            blocks.setdefault(one.block, []).append(math.log(value))
-    return [statistics.fmean(own) for own in blocks.values()]
 
 
 def conclude(trials: Sequence[Trial], variants: Sequence[Variant]) -> Concluded[Conclusions]:
@@ -100,11 +92,19 @@ def points_of(trials: Sequence[Trial], variants: Sequence[Variant], scenario: st
         )
         for variant in variants
         for name in NIGHTLY_METRICS
-        for line, logs in _lines(good, variant.label, name)
+        for line, logs in _lines(good, variant.label, name).items()
+        if logs
     ]
 
 
-def _lines(good: Good, today: str, metric: str) -> list[tuple[Line, list[float]]]:
-    ratios = [(line, logs) for line, (_, _, logs) in ratios_of(good, today, metric).items()]
-    weather = _weather(good, today, metric)
-    return [*ratios, ("weather", weather)] if weather else ratios
+def _lines(good: Good, today: str, metric: str) -> dict[Line, list[float]]:
+    """Line -> a logarithm for each block. That of the weather is the frozen image's own figure: only the machine can move it."""
+    frozen, again, _ = beside(today)
+    read = reading(metric)
+
+    def ln(one: Fact) -> float | None:
+        return math.log(value) if (value := read(one.window)) else None
+
+    weather = by_start(saying([*good.get(frozen, ()), *good.get(again, ())], metric), ln)
+    ratios = {line: logs for line, (_, _, logs) in ratios_of(good, today, metric).items()}
+    return {**ratios, "weather": [*weather.values()]}

@@ -71,7 +71,7 @@ def confirmed(
     one: JudgedSeries,
     there: Sequence[Program],
     now: Callable[[], datetime],
-    again: Callable[[Program], Program | None] = lambda program: None,
+    again: Callable[[Program], Program | None],
 ) -> Comparisons:
     """The last good image against the one that raised the alarm; where they differ, bisection over those between.
 

@@ -63,12 +63,6 @@ class Nightly(Study[Conclusions]):
 
     @property
     def variants(self) -> list[Variant]:
-        tags = {"frozen": self.asked.frozen, "first": self.asked.first}
-
-        def kept(variant: Variant, image: str, label: str) -> Variant:
-            how = {"label": label, "base": variant.label, "tag": tags[image][variant.implementation]}
-            return variant.model_copy(update={**how, "coordinates": {"image": image}})
-
         every = [
             one.model_copy(update={"variables": {**one.variables, **self.asked.stack}})
             for one in self.request.variants
@@ -76,10 +70,12 @@ class Nightly(Study[Conclusions]):
         found = [*every]
         for variant in every:
             labels = beside(variant.label)
-            frozen = kept(variant, "frozen", labels.frozen)
-            found += [frozen, again(frozen)]
-            if variant.implementation in tags["first"]:
-                found.append(kept(variant, "first", labels.first))
+            kept = ("frozen", labels.frozen, self.asked.frozen), ("first", labels.first, self.asked.first)
+            for image, label, tags in kept:
+                if tag := tags.get(variant.implementation):
+                    own = {"label": label, "base": variant.label, "tag": tag, "coordinates": {"image": image}}
+                    one = variant.model_copy(update=own)
+                    found += [one, again(one)] if image == "frozen" else [one]
         return found
 
     def outline(self) -> list[list[TrialSpec]]:
@@ -133,8 +129,7 @@ class Nightly(Study[Conclusions]):
         """Windows of each image in turn, then the duet at rates that follow from them. An image of long ago may not serve today's
         contract: without the one that was frozen first the others go on."""
         made: list[WindowRecord] = []
-        first = {one.label for one in self.variants if one.coordinates.get("image") == "first"}
-        needed = {*spec.variants} - first
+        needed = {*spec.variants} - {beside(one.label).first for one in self.request.variants}
         for window in spec.windows:
             if not is_duet(window):
                 made.append((yield window))
