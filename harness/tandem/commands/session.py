@@ -146,8 +146,7 @@ def _watched(name: str, process: "subprocess.Popen[str]") -> LabSession:
 
 def refuse_changed() -> None:
     """Raises UsageError where the sources differ from their commit."""
-    changed = has_changes(ROOT)
-    if changed is None:
+    if (changed := has_changes(ROOT)) is None:
         raise UsageError("a session names the commit that measured, and git does not tell it here")
     if changed:
         raise UsageError(
@@ -173,16 +172,11 @@ def _listed(statements: Statements, keys: list[Key], sessions: list[SessionRecor
 
 
 def _in_labs(
-    asked: Asked, labs: Sequence[str], options: list[str], statements: Statements, keys: list[Key]
+    labs: Sequence[str], options: Sequence[str], statements: Statements, keys: list[Key], as_json: bool
 ) -> None:
-    """A session in each lab, and what it says beside the others. options: of the command, beside those that are asked."""
-    options = [
-        *options,
-        *([] if asked.seed is None else [f"--seed={asked.seed}"]),
-        *["--resume"] * asked.resume,
-    ]
+    """A session in each lab, and what it says beside the others. options: of the command, for each."""
     ended = sessions_in(labs, options)
-    if asked.as_json:
+    if as_json:
         print_json(ended)
     else:
         sessions = kept_sessions(RESULTS)
@@ -232,8 +226,10 @@ def session(
     if labs is not None:
         if asked.lab is not None:
             raise UsageError("--lab and --labs both say where to measure: leave one of them out")
-        passed_on = [*(["--untested"] if untested else []), *([f"--statements={file}"] if file else [])]
-        _in_labs(asked, names_of_labs(catalog, labs), passed_on, statements, keys)
+        passed_on = ["--untested"] * untested + ["--resume"] * asked.resume
+        passed_on += [f"--statements={file}"] if file else []
+        passed_on += [] if asked.seed is None else [f"--seed={asked.seed}"]
+        _in_labs(names_of_labs(catalog, labs), passed_on, statements, keys, asked.as_json)
         return
     asked = replace(
         asked,

@@ -84,14 +84,8 @@ def pictures(found: Soaked) -> list[Picture]:
         if rows:
             says = f"{axis[0].upper()}{axis[1:]} in each window of a long run at one rate, one fresh start of each variant. A window"
             says += " that the host disturbed has no p99."
-            drawn.append(
-                Picture(
-                    name=name,
-                    title=title,
-                    says=says,
-                    spec=named_lines(rows, minutes, quantity(field, axis), "run"),
-                )
-            )
+            spec = named_lines(rows, minutes, quantity(field, axis), "run")
+            drawn.append(Picture(name, title, says, spec))
     return drawn
 
 

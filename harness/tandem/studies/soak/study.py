@@ -43,14 +43,8 @@ class Soak(Study[Soaked]):
             )
 
     def outline(self) -> list[list[TrialSpec]]:
-        return [
-            [
-                fresh_start(self.timing, block, variant.label).model_copy(
-                    update={"windows": self._all(variant.label)}
-                )
-            ]
-            for block, variant in enumerate(self.request.variants, start=1)
-        ]
+        starts = [fresh_start(self.timing, n, one.label) for n, one in enumerate(self.request.variants, 1)]
+        return [[one.model_copy(update={"windows": self._all(*one.variants)})] for one in starts]
 
     def _all(self, label: str) -> list[WindowSpec]:
         asked, (closed, opened) = self.asked, windows_of(self.timing, label)
@@ -70,7 +64,7 @@ class Soak(Study[Soaked]):
         """Windows of a long run; nothing follows a full load that gives no rate."""
         closed, *others = spec.windows
         window = (yield closed).windows.get(spec.variants[0])
-        if window is not None and window.verdict is Verdict.OK:
+        if window and window.verdict is Verdict.OK:
             yield from in_order(others)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Soaked]:
