@@ -7,8 +7,9 @@ from typing import Any
 
 import altair
 import pytest
-from harness_engine import request, result_of, text
-from harness_samples import NOW, REQUESTS, finding, good_window, role
+from harness_engine import request, result_of, text, trial_spec, window_spec
+from harness_samples import NOW, REQUESTS, finding, good_window, role, there
+from rich.console import RenderableType
 
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.ratios import detectable_ratio
@@ -20,7 +21,7 @@ from tandem.facts.paired import good_facts, ln_by_block
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, CeilingLook, Concluded
-from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowRole, WindowSpec
+from tandem.record.trial import Slicing, Start, Trial, WindowRecord, WindowRole
 from tandem.record.window import Role, Times, Verdict, Window
 from tandem.report.markdown import of_result, pictures_in
 from tandem.studies.compare import conclusions, report
@@ -34,8 +35,7 @@ A, B = (Variant(label=name, implementation=name) for name in "AB")
 
 
 def make_record(number: int, label: str, window: Window) -> WindowRecord:
-    name = f"round-{number}-{label}"
-    spec = WindowSpec(name=name, variants=[label], round=number, seconds=4, trim_start_s=0.5, trim_end_s=0.25)
+    spec = window_spec(f"round-{number}-{label}", label, round=number)
     return WindowRecord(spec=spec, windows={label: window})
 
 
@@ -58,11 +58,8 @@ def make_blocks(effect: float = 1.0, blocks: int = 8, noise: float = 0.01, seed:
             for n in (1, 2, 3, 4)
             for name, factor in (("A", 1.0), ("A~2", 1.0), ("B", effect))
         ]
-        labels = ["A", "A~2", "B"]
-        spec = TrialSpec(
-            name=f"block-{number}", block=number, variants=labels, warm_up=WarmUp(least_s=5, cap_s=5)
-        )
-        starts = {label: Start() for label in labels}
+        spec = trial_spec(f"block-{number}", "A", "A~2", "B", block=number)
+        starts = {label: Start() for label in spec.variants}
         out.append(Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, starts=starts, windows=records))
     return out
 
@@ -97,13 +94,13 @@ def ln_b(blocks: list[Trial], metric: str = GOODPUT) -> list[float]:
     return [*ln_by_block(good_facts(blocks), "B", ["A", second("A")], metric).values()]
 
 
-def told(concluded: Concluded[Compared]) -> str:
-    return text(report.report(result_of(request("A", "B"), concluded)))
+def shown(concluded: Concluded[Compared]) -> RenderableType:
+    return report.report(result_of(request("A", "B"), concluded))
 
 
 def row_of_b(concluded: Concluded[Compared], metric: str) -> list[str]:
     rows = report.rows(result_of(request("A", "B"), concluded), metric)
-    return next(row for row in rows if row[0] == "B")
+    return next([*map(str, row)] for row in rows if row[0] == "B")
 
 
 # ---- ratios and words ----
@@ -138,9 +135,7 @@ def test_the_primary_metric_has_its_own_five_percent() -> None:
         block.spec.variants.append("C")
     three = [A, B, Variant(label="C", implementation="C"), again(A)]
     both = conclusions.conclude(blocks, three, Baselines(), primary=GOODPUT).conclusions
-    for variant in ("B", "C"):
-        one = both.contrast(variant, APP)
-        assert one is not None
+    for one in (there(both.contrast(variant, APP)) for variant in ("B", "C")):
         assert one.p == pytest.approx(4 * (one.p_alone or 0)), "Holm over variants x metrics"
     assert [one.metric for one in both.contrasts if one.of == "B"] == list(METRICS)
 
@@ -250,10 +245,7 @@ def test_older_trials_have_role_and_round_in_a_windows_name(
 
 def all_at_once(block: Trial, role: WindowRole, **costs: float) -> WindowRecord:
     """A window in which all are loaded at once."""
-    labels = list(costs)
-    spec = WindowSpec(
-        name=role, variants=labels, role=role, seconds=4, load="open", trim_start_s=0, trim_end_s=0
-    )
+    spec = window_spec(role, *costs, role=role, load="open")
     windows = {label: good_window("open", app_cpu_us_per_request=us) for label, us in costs.items()}
     block.windows.append(WindowRecord(spec=spec, windows=windows))
     return block.windows[-1]
@@ -398,19 +390,17 @@ def test_a_goodput_near_a_ceiling_of_its_blocks_has_no_rank() -> None:
     assert (a.censored, a.near_ceiling) == (False, None)
     assert (b.censored, b.near_ceiling) == (True, "95 % of the ceiling database")
     assert b.ceiling_shares["database"] == pytest.approx(2 / 2.1, rel=0.01)
-    # One that a variant passes cuts nothing off; a look that the host disturbed is left out; and none is none.
-    for baselines in (looks([one * 0.9 for one in own]), looks([None] * 8), Baselines()):
-        found = concluded(blocks, baselines=baselines).conclusions.variants.values()
-        assert [one.censored for one in found] == [False, False]
-
-
-@pytest.mark.parametrize(("ceiling", "censored"), [(2.1, [False, True]), (1.9, [False, False])])
-def test_an_older_record_has_one_look_before_all_blocks(ceiling: float, censored: list[bool]) -> None:
-    blocks = make_blocks(effect=2.0, noise=0.0)
     rate = concluded(blocks).conclusions.mean("A", GOODPUT) or 0
-    old = Baselines(ceilings_rps={"proxy": rate * ceiling, "null": None})
-    found = concluded(blocks, baselines=old).conclusions.variants.values()
-    assert [one.censored for one in found] == censored
+    for baselines, near in (
+        (looks([one * 0.9 for one in own]), False),  # one that a variant passes cuts nothing off
+        (looks([None] * 8), False),  # a look that the host disturbed is left out
+        (Baselines(), False),
+        # An older record has one look before all blocks.
+        (Baselines(ceilings_rps={"proxy": rate * 2.1, "null": None}), True),
+        (Baselines(ceilings_rps={"proxy": rate * 1.9, "null": None}), False),
+    ):
+        found = concluded(blocks, baselines=baselines).conclusions.variants.values()
+        assert [one.censored for one in found] == [False, near]
 
 
 # ---- in slices ----
@@ -419,10 +409,7 @@ def test_an_older_record_has_one_look_before_all_blocks(ceiling: float, censored
 def add_slices(block: Trial, **goodputs_rps: float) -> None:
     """The block's window in slices."""
     windows = {name.replace("_2", "~2"): good_window(goodput_rps=rate) for name, rate in goodputs_rps.items()}
-    slicing = Slicing(slice_s=1.0, seed=1)
-    spec = WindowSpec(
-        name="slices", variants=list(windows), seconds=15, trim_start_s=0, trim_end_s=0, slices=slicing
-    )
+    spec = window_spec("slices", *windows, slices=Slicing(slice_s=1.0, seed=1))
     block.windows.append(WindowRecord(spec=spec, windows=windows))
 
 
@@ -459,27 +446,25 @@ def off_by(shift: float, effect: float = 1.0) -> Concluded[Compared]:
 def test_a_failed_control_speaks_first_and_widens() -> None:
     """1.4 %, far below the margin that voids a session."""
     found = off_by(1.014)
-    control = found.conclusions.control
+    control = there(found.conclusions.control)
     assert found.verdict is Verdict.OK
-    assert control is not None
     assert (control.verdict, set(control.differing)) == ("failed", {TOTAL, APP})
     assert control.widened_ln[APP] == pytest.approx(math.log(1.014), abs=0.003)
-    assert told(found).startswith("The control failed: the baseline differs from itself: total CPU")
+    assert text(shown(found)).startswith("The control failed: the baseline differs from itself: total CPU")
     assert report.headline(found.conclusions).endswith("; the control failed")
 
 
 def test_a_control_that_passes_says_nothing_and_one_beyond_the_margin_voids_as_before() -> None:
     found = off_by(1.0)
-    assert found.conclusions.control is not None
-    assert found.conclusions.control.verdict == "passed"
-    assert "control" not in told(found) + report.headline(found.conclusions)
+    assert there(found.conclusions.control).verdict == "passed"
+    assert "control" not in text(shown(found)) + report.headline(found.conclusions)
     assert off_by(1.05).verdict is Verdict.VOID
 
 
 def test_a_small_difference_is_none_beside_a_failed_control() -> None:
-    plain, shifted = (off_by(shift, 1 / 1.012).conclusions.contrast("B", APP) for shift in (1.0, 1.018))
-    assert plain is not None
-    assert shifted is not None
+    plain, shifted = (
+        there(off_by(shift, 1 / 1.012).conclusions.contrast("B", APP)) for shift in (1.0, 1.018)
+    )
     assert plain.word == "dearer"
     assert shifted.word in ("inconclusive", "equivalent"), "the baseline's own difference is as large"
 
@@ -489,29 +474,14 @@ def test_a_small_difference_is_none_beside_a_failed_control() -> None:
 
 def equal_record(share: float, label: str, counts: bool = True, **changes: object) -> WindowRecord:
     """A variant's window at an equal rate."""
-    spec = WindowSpec(
-        name=f"{label} at {share}",
-        variants=[label],
-        seconds=6,
-        load="open",
-        equal_share=share,
-        counts=counts,
-        trim_start_s=1,
-        trim_end_s=0.5,
-    )
+    spec = window_spec(f"{label} at {share}", label, load="open", equal_share=share, counts=counts)
     return WindowRecord(spec=spec, windows={label: good_window("open", **changes)})
 
 
 def roles_of(database: float) -> dict[str, Role]:
     """The application uses half a core, the others together as much as the database."""
-    nothing = role(0.0)
-    return {
-        "app": role(0.5),
-        "db": role(database),
-        "pgbouncer": nothing,
-        "proxy": nothing,
-        "loadgen": role(0.9),
-    }
+    cores = {"app": 0.5, "db": database, "pgbouncer": 0.0, "proxy": 0.0, "loadgen": 0.9}
+    return {name: role(own) for name, own in cores.items()}
 
 
 def at_rates(cheaper_where: float = 2.0, blocks: int = 8) -> list[Trial]:
@@ -600,10 +570,9 @@ def test_estimates_are_of_each_rate_each_role_and_full_load() -> None:
     assert [found.mean("B", at(OFFERED, share)) for share in EQUAL_SHARES] == pytest.approx(
         [100, 300, 600, 800]
     )
-    one = found.estimate("A", at(TOTAL, 0.6))
-    assert one is not None
-    assert one.interval is not None
-    assert one.interval[0] < 300 < one.interval[1]
+    one = there(found.estimate("A", at(TOTAL, 0.6)))
+    low, high = there(one.interval)
+    assert low < 300 < high
     assert (one.n, one.limit) == (8, "offered-load")
     assert found.mean("A", TOTAL) == pytest.approx(
         sum(
@@ -617,11 +586,11 @@ def test_what_is_not_published_is_in_no_curve() -> None:
     for record in records_of(blocks, second("A")):
         if record.spec.equal_share == 0.3:
             record.windows[second("A")].app_cpu_us_per_request = 150.0
-    [drawn] = pictures_in(report.report(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6)))))
+    [drawn] = pictures_in(shown(concluded(blocks, at(TOTAL, 0.6))))
     shares = {row["share"] for row in drawn.spec["data"]["values"]}
     assert shares == {0.1, 0.6, 0.8, None}
     spoil(blocks, "A", "invalid", 1)
-    assert pictures_in(report.report(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6))))) == []
+    assert pictures_in(shown(concluded(blocks, at(TOTAL, 0.6)))) == []
 
 
 def test_two_names_below_each_other_need_room_for_two() -> None:
@@ -634,7 +603,7 @@ def test_two_names_below_each_other_need_room_for_two() -> None:
 
 
 def test_the_curve_is_drawn_with_its_intervals() -> None:
-    [drawn] = pictures_in(report.report(result_of(request("A", "B"), concluded(at_rates(), at(TOTAL, 0.6)))))
+    [drawn] = pictures_in(shown(concluded(at_rates(), at(TOTAL, 0.6))))
     altair.Chart.from_dict(drawn.spec, validate=True)
     rows = drawn.spec["data"]["values"]
     assert len(rows) == 2 * 2 * 5
@@ -645,9 +614,9 @@ def test_the_curve_is_drawn_with_its_intervals() -> None:
     assert at_60["low"] < at_60["us_per_request"] < at_60["high"]
     named = [row["_names"] for row in rows if row["_last"]]
     assert named == ["A\nB"], "they end side by side: one name below the other"
-    without = concluded(make_blocks(), GOODPUT)
-    assert pictures_in(report.report(result_of(request("A", "B"), without))) == []
-    assert "at equal rates" not in told(without), "the negative control"
+    without = shown(concluded(make_blocks(), GOODPUT))
+    assert pictures_in(without) == []
+    assert "at equal rates" not in text(without), "the negative control"
 
 
 def test_the_report_is_the_golden_one() -> None:
