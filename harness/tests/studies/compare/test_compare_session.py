@@ -11,7 +11,7 @@ import pytest
 from harness_engine import FakeLab, environment_of, request, text
 from harness_engine import session as engine
 from harness_places import ROOT
-from harness_samples import NOW, good_window
+from harness_samples import NOW, good_window, there
 from rich.console import Group
 
 from tandem.analysis.cost import APP
@@ -20,11 +20,12 @@ from tandem.cli import measure
 from tandem.cli import options as cli
 from tandem.commands import session as command
 from tandem.engine.run import drive, run
+from tandem.engine.study import answered
 from tandem.errors import TandemError, UsageError
 from tandem.facts.metric import GOODPUT
 from tandem.facts.paired import good_facts
 from tandem.facts.session import SessionRecord, append, read_sessions
-from tandem.facts.statement import Statements, beside, draws, key_of, keys_now, known, read_statements, turned
+from tandem.facts.statement import beside, draws, key_of, keys_now, known, read_statements, turned
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.selftest import Status
@@ -98,32 +99,30 @@ def compared(real: Catalog, tmp_path: Path) -> Run:
 
 def width(record: SessionRecord, metric: str = APP) -> float:
     """Of the first interval, on the logarithm."""
-    interval = next(one.interval for one in record.contrasts if one.metric == metric)
-    assert interval is not None
-    return math.log(interval[1] / interval[0])
+    low, high = there(next(one.interval for one in record.contrasts if one.metric == metric))
+    return math.log(high / low)
 
 
 def failed(record: SessionRecord) -> list[str]:
-    assert record.control is not None
-    return record.control.failed
+    return there(record.control).failed
 
 
-def test_a_session_says_how_requests_arrived(real: Catalog, compared: Run) -> None:
+def test_a_session_says_how_requests_arrived_and_on_which_machines(real: Catalog, compared: Run) -> None:
+    """All labs have the placement `shared` in their request, which machines without a lab may have too."""
     result, trials = compared({})
-    assert session_of(real, result, trials).arrivals is None
-    under = result.request.conditions.model_copy(update={"arrivals": Arrivals(process="poisson")})
-    asked = result.request.model_copy(update={"conditions": under})
-    found = session_of(real, result.model_copy(update={"request": asked}), trials)
-    assert found.arrivals == "Poisson arrivals"
+    under = result.request.conditions
+    plain = session_of(real, result, trials)
+    assert (plain.arrivals, plain.placement) == (None, under.placement)
+    under.arrivals, under.lab = Arrivals(process="poisson"), "two-hosts"
+    found = session_of(real, result, trials)
+    assert (found.arrivals, found.placement) == ("Poisson arrivals", "lab:two-hosts")
 
 
 def test_sql_of_its_own_makes_no_setting_that_today_has_not(real: Catalog, compared: Run) -> None:
     result, trials = compared({})
     plain = session_of(real, result, trials).programs
-    one = result.environments["falcon-async"]
-    own = one.model_copy(update={"settings": one.settings | {"SQL": "own (10 statements)"}})
-    asked = result.model_copy(update={"environments": result.environments | {"falcon-async": own}})
-    assert session_of(real, asked, trials).programs == plain
+    result.environments["falcon-async"].settings["SQL"] = "own (10 statements)"
+    assert session_of(real, result, trials).programs == plain
 
 
 def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog, compared: Run) -> None:
@@ -204,26 +203,16 @@ def test_a_pair_is_ranked_by_its_own_limits_not_by_the_baselines(real: Catalog, 
     assert "the database" in str(found["falcon-async", "falcon-sync"])
 
 
-def test_what_is_no_program_of_this_repository_is_left_out(real: Catalog, compared: Run) -> None:
+@pytest.mark.parametrize("changes", [{"tag": "before"}, {"scenario": "index"}])
+def test_what_is_no_program_of_this_repository_as_it_is_is_left_out(
+    real: Catalog, compared: Run, changes: dict[str, str]
+) -> None:
     result, trials = compared({}, "falcon-sync", "falcon-async", "node")
-    result.request.variants[1].tag = "before"
+    variants = result.request.variants
+    variants[1] = variants[1].model_copy(update=changes)
     record = session_of(real, result, trials)
     assert set(record.programs) == {"falcon-sync", "node"}
     assert {one.of for one in record.contrasts} == {"node"}
-
-
-def test_a_variant_under_conditions_of_its_own_is_left_out(real: Catalog, compared: Run) -> None:
-    result, trials = compared({}, "falcon-sync", "falcon-async", "node")
-    result.request.variants[1].scenario = "index"
-    assert set(session_of(real, result, trials).programs) == {"falcon-sync", "node"}
-
-
-def test_a_lab_is_a_placement_of_its_own(real: Catalog, compared: Run) -> None:
-    """All labs have the placement `shared` in their request, which machines without a lab may have too."""
-    result, trials = compared({})
-    assert session_of(real, result, trials).placement == result.request.conditions.placement
-    result.request.conditions.lab = "two-hosts"
-    assert session_of(real, result, trials).placement == "lab:two-hosts"
 
 
 def test_a_wrong_variant_takes_no_part_and_a_void_session_is_not_appended(
@@ -392,8 +381,7 @@ def test_a_session_is_appended_and_told(
     assert (request.plan, request.conditions.placement) == (statements.plan, statements.placement)
     [record], damaged = read_sessions(here)
     assert damaged == []
-    found = known(draws([record], keys_now(statements, real, METRICS)[1]))
-    assert found is not None
+    found = there(known(draws([record], keys_now(statements, real, METRICS)[1])))
     assert found.ratio == pytest.approx(1.4, rel=0.02)
     assert key_of(record, record.contrasts[0]).scenario == statements.scenario
     assert "1 CPU model" in capsys.readouterr().out.replace("one CPU model", "1 CPU model")
@@ -419,21 +407,22 @@ def test_a_void_session_is_kept_but_not_appended(
 
 
 @pytest.mark.parametrize(
-    ("key", "told"),
-    [("of", "no implementation 'node-jss'. Did you mean"), ("metric", "no metric 'goodput'. Did you mean")],
+    ("key", "value", "told"),
+    [
+        ("of", "node-jss", "no implementation 'node-jss'. Did you mean"),
+        ("metric", "goodput", "no metric 'goodput'. Did you mean"),
+    ],
 )
 def test_a_statement_of_what_there_is_not_is_one_clear_error(
-    here: Path, monkeypatch: pytest.MonkeyPatch, key: str, told: str
+    here: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str, told: str
 ) -> None:
     statements = read_statements(ROOT)
-    wrong = statements.statement[0].model_copy(update={key: {"of": "node-jss", "metric": "goodput"}[key]})
-    monkeypatch.setattr(command, "read_statements", lambda root, other=None: _with(statements, wrong))
+    first, *others = statements.statement
+    changed = [*others, first.model_copy(update={key: value})]
+    wrong = statements.model_copy(update={"statement": changed})
+    monkeypatch.setattr(command, "read_statements", lambda root, other=None: wrong)
     with pytest.raises(UsageError, match=rf"statements\.toml: there is {told}"):
         command.session(show=True)
-
-
-def _with(statements: Statements, last: Any) -> Statements:
-    return statements.model_copy(update={"statement": [*statements.statement[1:], last]})
 
 
 def test_a_report_is_printed_whatever_happens_to_its_closing_lines(
@@ -476,15 +465,13 @@ def test_each_pair_of_a_session_has_the_rates_of_its_slower_side(real: Catalog) 
 
     def visit(study: Compare, spec: TrialSpec) -> Trial:
         made: list[WindowRecord] = []
-        script = study.windows(spec)
-        wanted = next(script, None)
-        while wanted is not None:
+
+        def record(wanted: WindowSpec) -> WindowRecord:
             windows = {label: window_of(wanted, label) for label in wanted.variants}
             made.append(WindowRecord(spec=wanted, windows=windows))
-            try:
-                wanted = script.send(made[-1])
-            except StopIteration:
-                break
+            return made[-1]
+
+        answered(study.windows(spec), record)
         starts = {label: Start() for label in spec.variants}
         return Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, starts=starts, windows=made)
 
@@ -511,17 +498,6 @@ def test_each_pair_of_a_session_has_the_rates_of_its_slower_side(real: Catalog) 
     good = good_facts(played(asked.model_copy(update={"options": {}}))[1])
     assert not rate_of_pair(good, *PAIR, at_60), "the slowest of all set the rate"
     assert rate_of_pair(good, "falcon-async", "falcon-sync", at_60)
-
-
-@pytest.mark.parametrize(
-    "groups", [[["falcon-sync"]], "falcon-sync", [["falcon-sync", "falcon-async", "node"]]]
-)
-def test_groups_name_each_variant_once(real: Catalog, groups: Any) -> None:
-    asked = request(
-        "falcon-sync", "falcon-async", study="compare", plan="session", options={"groups": groups}
-    )
-    with pytest.raises(UsageError, match="groups"):
-        Compare(real, asked)
 
 
 def test_a_row_of_a_session_comes_with_its_pair(real: Catalog) -> None:
