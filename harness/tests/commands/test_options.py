@@ -29,12 +29,23 @@ def test_a_name_alone_and_with_settings_and_one_named_twice() -> None:
     found = read_variant("node:DB_POOL_MAX=4,DB_PREPARE=0")
     assert (found.implementation, found.settings) == ("node", {"DB_POOL_MAX": "4", "DB_PREPARE": "0"})
     assert found.label == "node:DB_POOL_MAX=4,DB_PREPARE=0"
+    there = read_variant("node@before:DB_POOL_MAX=4")
+    assert (there.implementation, there.tag, there.settings) == ("node", "before", {"DB_POOL_MAX": "4"})
     assert [one.label for one in read_variants(["node", "node", "rust-async"])] == ["node", "rust-async"]
 
 
-@pytest.mark.parametrize("text", ["node:", "node:DB_POOL_MAX", "node:DB_POOL_MAX=4,", "node:A=1,A=2"])
-def test_what_is_not_a_setting_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"SETTING=VALUE|twice"):
+NO_SETTING, NO_TAG = r"SETTING=VALUE|twice", "a tag of the image tandem/node"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        *((f"node:{own}", NO_SETTING) for own in ("", "DB_POOL_MAX", "DB_POOL_MAX=4,", "A=1,A=2")),
+        *((f"node@{own}", NO_TAG) for own in ("", "a/b", "-a")),
+    ],
+)
+def test_what_is_no_setting_and_no_tag_is_refused(text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
         read_variant(text)
 
 

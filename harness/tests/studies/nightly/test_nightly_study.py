@@ -1,21 +1,21 @@
 """tandem.studies.nightly: which blocks are made within a budget, what a night is, what confirms an alarm."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from harness_engine import request, result_of, told_before
+from harness_nights import alarm_answer, night
 from harness_samples import NOW, good_window
 
 from tandem.analysis.ratios import compare
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.cli import options as cli
-from tandem.cli.options import read_variant
 from tandem.cli.shared import Asked
 from tandem.commands import nightly as command
 from tandem.commands.nightly import MOVED, WORSE, _finished, cells, comparison, status
@@ -25,7 +25,7 @@ from tandem.engine.study import Study, answered
 from tandem.errors import UsageError
 from tandem.facts.paired import contrast
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
-from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
+from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Program, SeriesKey
 from tandem.lab import images
 from tandem.record.conclusion import Contrast
 from tandem.record.request import Request, Variant
@@ -73,9 +73,13 @@ def run(study: Nightly, took_s: float) -> list[Trial]:
     return drive(study.plan(), lambda spec: made(spec, took_s=took_s))
 
 
+def specs(study: Nightly) -> list[TrialSpec]:
+    return [spec for [spec] in study.outline()]
+
+
 def test_a_block_has_todays_image_and_the_frozen_one_twice(real: Catalog) -> None:
     study = Nightly(real, asked(blocks=2))
-    first, second = [spec for [spec] in study.outline()]
+    first, second = specs(study)
     assert {*first.variants} == {ONE, *FROZEN}
     assert [window.name == "duet" for window in first.windows] == [False, False, False, True]
     assert (first.block, second.block) == (1, 2)
@@ -139,24 +143,23 @@ def test_everything_gets_a_block_whatever_the_budget(real: Catalog) -> None:
     assert sorted(trial.spec.block for trial in trials) == [1, 1]
 
 
-def night_values(real: Catalog, trials: list[Trial]) -> dict[tuple[str, str], float]:
-    points = points_of(trials, Nightly(real, asked(blocks=3)).request.variants, "index")
+def night_values(real: Catalog, *costs: float | None) -> dict[tuple[str, str], float]:
+    """The points of a night. costs: of today's image by the frozen one, in each block; None: it is void."""
+    study = Nightly(real, asked(blocks=len(costs)))
+    trials = [
+        made(spec, today=cost or 1.5, good=cost is not None)
+        for spec, cost in zip(specs(study), costs, strict=True)
+    ]
+    points = points_of(trials, study.request.variants, "index")
     return {(point.metric, point.line): point.value for point in points}
 
 
-def test_a_night_has_the_ratio_of_the_same_blocks(real: Catalog) -> None:
-    specs = [spec for [spec] in Nightly(real, asked(blocks=3)).outline()]
-    found = night_values(real, [made(spec, today=1.02) for spec in specs])
+def test_a_night_has_the_ratio_of_the_same_blocks_and_of_no_void_one(real: Catalog) -> None:
+    found = night_values(real, 1.02, None, 1.02)
     assert found["duet_cpu_us_per_request", "today"] == pytest.approx(math.log(1.02))
     assert found["duet_cpu_us_per_request", "frozen"] == pytest.approx(0.0)
     assert found["duet_cpu_us_per_request", "weather"] == pytest.approx(math.log(100))
     assert found["goodput_rps", "today"] == pytest.approx(0.0)
-
-
-def test_a_void_block_gives_no_value(real: Catalog) -> None:
-    specs = [spec for [spec] in Nightly(real, asked(blocks=2)).outline()]
-    found = night_values(real, [made(specs[0], today=1.5, good=False), made(specs[1])])
-    assert found["duet_cpu_us_per_request", "today"] == pytest.approx(0.0)
 
 
 def test_what_has_no_value_makes_the_night_not_ok(real: Catalog) -> None:
@@ -181,11 +184,8 @@ def kept(results: Path, real: Catalog, blocks: int, finished: bool, hour: int) -
     place.mkdir()
     write_model(place / BEGUN, Begun(request=study.request, started_at=NOW))
     if finished:
-        specs = [spec for [spec] in study.outline()]
-        result = result_of(
-            study.request, study.conclude([made(spec) for spec in specs], Baselines()), id=place.name
-        )
-        write_model(place / "result.json", result)
+        concluded = study.conclude([made(spec) for spec in specs(study)], Baselines())
+        write_model(place / "result.json", result_of(study.request, concluded, id=place.name))
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_kill_after_the_measurement_goes_on_with_what_it_measured(
     broken.parent.mkdir()
     broken.write_text("{")
     done = _finished(asked(blocks=1))
-    assert (done[0].id if done is not None else None) == found
+    assert (done and done[0].id) == found
 
 
 def test_only_what_is_served_is_measured(real: Catalog) -> None:
@@ -223,14 +223,6 @@ def test_only_what_is_served_is_measured(real: Catalog) -> None:
     assert [variant.label for variant in found] == ["node index", "node recipes", "rust-hyper index"]
     with pytest.raises(UsageError, match="none of rust-hyper serves recipes"):
         cells(real, ["rust-hyper"], ["recipes"])
-
-
-def test_a_variant_may_be_an_image_that_is_there() -> None:
-    found = read_variant("node@before:DB_POOL_MAX=4")
-    assert (found.implementation, found.tag, found.settings) == ("node", "before", {"DB_POOL_MAX": "4"})
-    for wrong in ("node@", "node@a/b", "node@-a"):
-        with pytest.raises(UsageError, match="a tag of the image tandem/node"):
-            read_variant(wrong)
 
 
 @pytest.mark.parametrize(
@@ -261,9 +253,7 @@ IMAGES = [Program(tag=tag, commit=tag * 40) for tag in "abcde"]
 
 def alarm(between: list[Program], said: Said = "alarm") -> JudgedSeries:
     """Goodput fell in night 3."""
-    return JudgedSeries(
-        KEY, said, 50, -0.02, "night-1", "night-3", up=False, good=between[0], between=between
-    )
+    return JudgedSeries(KEY, said, 50, -0.02, "night-1", "night-3", up=False, between=between)
 
 
 def play(
@@ -419,23 +409,17 @@ def test_an_event_moved_what_is_now_farther_than_nights_are(ratio: float | None,
     assert status(Verdict.OK, [], [found]) == (MOVED if moved else 0)
 
 
-def night(number: int, *names: str, kernel: str = "6.1") -> Night:
-    programs = {name: Program(tag=name) for name in names}
-    at = {"id": f"{number}-all", "started_at": NOW + timedelta(days=number)}
-    return Night.model_validate(
-        {**at, "machine": "m", "cpu_model": "c", "kernel": kernel, "programs": programs}
-    )
-
-
 def test_the_report_names_what_is_new_this_night() -> None:
-    nights = [night(n, "node", "go", kernel=kernel) for n, kernel in ((1, "6.1"), (2, "6.2"), (3, "6.2"))]
-    assert command.new_under(nights, "2-all") == ["kernel 6.1 -> 6.2 (node, go)"]
-    assert command.new_under(nights, "3-all") == []
+    programs = {name: Program(tag=name) for name in ("node", "go")}
+    nights = [night(n, {}, kernel=kernel, programs=programs) for n, kernel in enumerate(("6.1", "6.2", "6.2"))]
+    new = [command.new_under(nights, one.id) for one in nights]
+    assert new == [[], ["kernel 6.1 -> 6.2 (node, go)"], []]
 
 
 @pytest.mark.parametrize(("of_node", "of_others", "weekly"), [(7, 0, True), (7, 3, True), (6, 1, False)])
 def test_a_week_is_seven_nights_of_its_own(of_node: int, of_others: int, weekly: bool) -> None:
-    nights = [night(n, "node" if n < of_node else "other") for n in range(of_node + of_others)]
+    names = ["node"] * of_node + ["other"] * of_others
+    nights = [night(n, {}, programs={name: Program(tag="t")}) for n, name in enumerate(names)]
     assert command._weekly(nights, asked()) is weekly
 
 
@@ -443,7 +427,6 @@ def test_a_confirmation_is_made_on_the_stack_of_the_night(real: Catalog) -> None
     stack = {"DB_IMAGE": ":0123"}
     found = comparison(real, KEY, IMAGES[0], IMAGES[1], "confirm", asked(stack=stack))
     assert [(one.tag, one.variables) for one in found.variants] == [("a", stack), ("b", stack)]
-    assert command.command("ID").startswith("just replay "), "`just compare` takes today's stack"
 
 
 def test_a_readers_own_is_measured_and_confirmed_as_it_was_asked_for(real: Catalog) -> None:
@@ -452,15 +435,15 @@ def test_a_readers_own_is_measured_and_confirmed_as_it_was_asked_for(real: Catal
     data: dict[str, Any] = {"services": {"db": {}}}
     own = Variant(label="shop:main", implementation=OWN_SERVICE, tag="sha", variables=port, overlay=data)
     tags = {"frozen": {OWN_SERVICE: "old"}, "stack": {"DB_IMAGE": ":0123"}, "blocks": 1}
-    night = request(variants=[own], study="nightly", plan="nightly", scenario=OWN_SERVICE, options=tags)
-    found = Nightly(real, night).variants
+    measured = request(variants=[own], study="nightly", plan="nightly", scenario=OWN_SERVICE, options=tags)
+    found = Nightly(real, measured).variants
     assert [(one.label, one.tag) for one in found] == [
         ("shop:main", "sha"),
         ("shop:main~frozen", "old"),
         ("shop:main~frozen~2", "old"),
     ]
     key = KEY.model_copy(update={"implementation": OWN_SERVICE, "scenario": OWN_SERVICE})
-    confirming = comparison(real, key, IMAGES[0], IMAGES[1], "confirm", night).variants
+    confirming = comparison(real, key, IMAGES[0], IMAGES[1], "confirm", measured).variants
     assert [one.tag for one in confirming] == ["a", "b"]
     for one in (*found, *confirming):
         assert (one.variables, one.overlay) == ({**port, "DB_IMAGE": ":0123"}, data)
@@ -489,13 +472,14 @@ def test_the_figures_of_one_pair_share_a_comparison(real: Catalog, monkeypatch: 
 
     monkeypatch.setattr(command, "make", compared)
     monkeypatch.setattr(command, "ratio_of", lambda result, metric: None)
-    confirm = command.Confirmation(real, "confirm", asked(), {}, False, True, print)
+    confirm = command.Confirmation(real, "confirm", asked(), {}, Asked(), print)
     cpu = KEY.model_copy(update={"metric": "duet_cpu_us_per_request"})
     found = [
-        confirm.fresh_blocks(key, IMAGES[0], new).id
+        confirm.fresh_blocks(key, IMAGES[0], new)
         for key, new in ((KEY, IMAGES[1]), (cpu, IMAGES[1]), (cpu, IMAGES[2]))
     ]
-    assert found == ["comparison 1", "comparison 1", "comparison 2"]
+    assert [one.id for one in found] == ["comparison 1", "comparison 1", "comparison 2"]
+    assert found[0].command == "just replay results/comparison 1", "`just compare` takes today's stack"
 
 
 def test_what_crept_is_told() -> None:
@@ -537,20 +521,16 @@ def test_an_alarm_whose_comparison_the_host_voids_stays_open() -> None:
 
 
 def answer(word: str = "confirmed", worse: bool = True) -> AlarmAnswer:
-    return AlarmAnswer.model_validate(
-        {
-            "id": "a",
-            "series": KEY,
-            "since": "night-1",
-            "raised": "night-3",
-            "answered_at": NOW,
-            "word": word,
-            "worse": worse,
-            "good": Program(tag="aaa", commit="1" * 40),
-            "bad": Program(tag="bbb", commit="2" * 40, dirty=True),
-            "ratio": fresh([-0.02, -0.021, -0.019]),
-            "command": "just compare node@aaa node@bbb",
-        }
+    return alarm_answer(
+        "night-1",
+        "night-3",
+        KEY,
+        word=word,
+        worse=worse,
+        good=Program(tag="aaa", commit="1" * 40),
+        bad=Program(tag="bbb", commit="2" * 40, dirty=True),
+        ratio=fresh([-0.02, -0.021, -0.019]),
+        command="just compare node@aaa node@bbb",
     )
 
 
@@ -564,16 +544,16 @@ def test_exit_statuses() -> None:
 
 def test_the_report_names_images_commits_interval_and_command() -> None:
     text = answer_text(answer(), ["2222222 A slower way"])
-    for part in (
+    ratio, rest = text.splitlines()[2], [*text.splitlines()[:2], *text.splitlines()[3:]]
+    assert re.fullmatch(r"  new / old: 0\.980 \(0\.\d+ to 0\.\d+\), p \S+, over 3 fresh blocks: worse", ratio)
+    assert rest == [
         "node, index, goodput: confirmed",
-        "since night-1, seen at night-3",
-        "0.980 (",
-        "3 fresh blocks: worse",
-    ):
-        assert part in text
-    for part in ("tandem/node:aaa", "1" * 40, "tandem/node:bbb", "uncommitted changes", "A slower way"):
-        assert part in text
-    assert text.endswith("repeat: just compare node@aaa node@bbb")
+        "  since night-1, seen at night-3",
+        f"  old: tandem/node:aaa, commit {'1' * 40}",
+        f"  new: tandem/node:bbb, commit {'2' * 40}, with uncommitted changes",
+        "    2222222 A slower way",
+        "  repeat: just compare node@aaa node@bbb",
+    ]
 
 
 def test_that_a_night_decides_nothing_is_told_before_it(real: Catalog) -> None:
