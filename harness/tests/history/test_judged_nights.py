@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from harness_nights import FIRST, alarm_answer, night, point
 from harness_places import ROOT
+from harness_samples import there
 
 from benchmarks import detection
 from tandem.analysis import change
@@ -75,16 +76,11 @@ def test_what_is_no_alarm(every: list[Night], said: str, moved: list[str]) -> No
 def test_a_step_is_seen_its_images_are_named_and_the_whole_history_shows_it() -> None:
     every = nights(step=0.02, images=5)
     found = only(judge(every, []))
-    assert found.said == "alarm"
-    assert found.up
+    assert (found.said, found.up) == ("alarm", True)
     place = [one.id for one in every]
-    assert found.since is not None
-    assert found.raised is not None
-    assert abs(place.index(found.since) - CHANGED) <= 2
-    assert CHANGED <= place.index(found.raised) <= CHANGED + 8
-    assert found.good is not None
-    assert found.good.tag == "image-3"
-    assert [program.tag for program in found.between][-1] == "image-4"
+    assert abs(place.index(there(found.since)) - CHANGED) <= 2
+    assert CHANGED <= place.index(there(found.raised)) <= CHANGED + 8
+    assert (there(found.good).tag, found.between[-1].tag) == ("image-3", "image-4")
     [found_over_all] = steps(every).values()
     assert [abs(place.index(one) - CHANGED) <= 2 for one in found_over_all] == [True]
     assert steps(nights()) == {}
@@ -268,9 +264,7 @@ def test_neighbours_are_drawn_together() -> None:
 def test_a_large_step_is_seen_at_once_and_a_small_one_later() -> None:
     found = detection.detect("x", detection.normal, series=40)
     assert detection.first_at(found.seen["5 %"], 0.5) == 2
-    late, soon = (detection.first_at(found.seen[step], 0.9) for step in ("2 %", "5 %"))
-    assert late is not None
-    assert soon is not None
+    late, soon = (there(detection.first_at(found.seen[step], 0.9)) for step in ("2 %", "5 %"))
     assert late > soon
     assert all(later >= earlier for seen in found.seen.values() for earlier, later in pairwise(seen))
 
@@ -285,8 +279,7 @@ def test_the_committed_curves_are_those_of_todays_judge() -> None:
 def test_a_family_raises_few_at_its_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     rare = detection.of_family("x", detection.heavy, families=2).at_limit
     monkeypatch.setattr(change, "family_limit", lambda _: 3.5)
-    often = detection.of_family("x", detection.heavy, families=2).at_limit
-    assert often is not None
+    often = there(detection.of_family("x", detection.heavy, families=2).at_limit)
     assert often < 10, "the control: at a lower one"
     assert rare is None or rare > 4 * often
 
@@ -310,22 +303,16 @@ def test_nights_in_one_file_are_read_as_in_many(tmp_path: Path) -> None:
     assert list(found.broken) == [tmp_path / "nights.jsonl"]
 
 
-def test_a_night_is_kept_once_and_read_again_in_order(tmp_path: Path) -> None:
+def test_nights_are_kept_once_and_histories_merge_by_copying(tmp_path: Path) -> None:
     """A command that was killed after it kept a night keeps it again."""
-    for number in (1, 2, 3):
-        kept(tmp_path, number, value=number / 100)
-    assert kept(tmp_path, 1, value=5.0).points[0].value == 0.01
-    found = files.read(tmp_path)
-    assert [one.points[0].value for one in found.nights] == [0.01, 0.02, 0.03]
-    assert found.broken == {}
-
-
-def test_histories_merge_by_copying(tmp_path: Path) -> None:
     for name, numbers in (("one", (1, 3)), ("other", (2, 4))):
         for number in numbers:
             kept(tmp_path / name, number, value=number / 100)
+    assert kept(tmp_path / "one", 1, value=5.0).points[0].value == 0.01
     shutil.copytree(tmp_path / "other", tmp_path / "one", dirs_exist_ok=True)
-    assert [one.points[0].value for one in files.read(tmp_path / "one").nights] == [0.01, 0.02, 0.03, 0.04]
+    found = files.read(tmp_path / "one")
+    assert [one.points[0].value for one in found.nights] == [0.01, 0.02, 0.03, 0.04]
+    assert found.broken == {}
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema_version": 2}', '{"schema_version": 99}', "[1]", "\0\0"])
@@ -358,9 +345,7 @@ def test_a_broken_answer_or_frozen_program_is_named_too(tmp_path: Path, place: s
 def test_a_clock_that_went_back_is_noticed(tmp_path: Path) -> None:
     for number in (1, 3):
         assert kept(tmp_path, number).clock is None
-    late = kept(tmp_path, 2)
-    assert late.clock is not None
-    assert "went back" in late.clock
+    assert "went back" in there(kept(tmp_path, 2).clock)
     found = files.read(tmp_path).nights
     assert len(found) == 3
     [series] = series_of(found).values()
@@ -403,8 +388,7 @@ def test_the_newest_frozen_program_and_stack_count(tmp_path: Path) -> None:
     found = files.read(tmp_path)
     assert found.frozen["node"].program.tag == "new"
     assert found.first["node"].program.tag == "old", "it stays for ever"
-    assert found.stack is not None
-    assert found.stack.images["db"].tag == "new"
+    assert there(found.stack).images["db"].tag == "new"
 
 
 def test_series_are_told_apart_by_the_frozen_sources() -> None:
@@ -416,10 +400,9 @@ def test_series_are_told_apart_by_the_frozen_sources() -> None:
 def test_answers_are_kept(tmp_path: Path) -> None:
     given = alarm_answer("1", "2", word="machine")
     files.keep(tmp_path, given)
-    event = EventAnswer(
-        id="e", series=given.series, night="1", what=["kernel a -> b"], answered_at=FIRST, level=0.0, scatter=0.01, ratio=None,
-        moved=None, result="r", command="just compare",
-    )  # fmt: skip
+    what = {"night": "1", "what": ["kernel a -> b"], "level": 0.0, "scatter": 0.01, "ratio": None, "moved": None}
+    at = {"id": "e", "series": given.series, "answered_at": FIRST, "result": "r", "command": "just compare"}
+    event = EventAnswer.model_validate({**what, **at})
     files.keep(tmp_path, event)
     found = files.read(tmp_path)
     assert (found.answers, found.events) == ([given], [event])

@@ -106,12 +106,10 @@ def test_the_image_that_was_frozen_first_is_a_third(real: Catalog) -> None:
     concluded = study.conclude([made(spec, today=1.05)], Baselines())
     ratios = {(one.metric, one.of, one.to): one.ratio for one in concluded.conclusions.contrasts}
     assert ratios["duet_cpu_us_per_request", ONE, FIRST] == pytest.approx(1.05)
-    [[without]] = Nightly(real, asked(blocks=1)).outline()
+    [without] = specs(Nightly(real, asked(blocks=1)))
     concluded = study.conclude([made(without)], Baselines())
-    assert {(one.of, one.to) for one in concluded.conclusions.contrasts} == {
-        (ONE, FROZEN[0]),
-        (FROZEN[1], FROZEN[0]),
-    }
+    compared = {(one.of, one.to) for one in concluded.conclusions.contrasts}
+    assert compared == {(ONE, FROZEN[0]), (FROZEN[1], FROZEN[0])}
 
 
 @pytest.mark.parametrize(("refused", "duet"), [(FIRST, True), (ONE, False)])
@@ -143,19 +141,12 @@ def test_everything_gets_a_block_whatever_the_budget(real: Catalog) -> None:
     assert sorted(trial.spec.block for trial in trials) == [1, 1]
 
 
-def night_values(real: Catalog, *costs: float | None) -> dict[tuple[str, str], float]:
-    """The points of a night. costs: of today's image by the frozen one, in each block; None: it is void."""
-    study = Nightly(real, asked(blocks=len(costs)))
-    trials = [
-        made(spec, today=cost or 1.5, good=cost is not None)
-        for spec, cost in zip(specs(study), costs, strict=True)
-    ]
-    points = points_of(trials, study.request.variants, "index")
-    return {(point.metric, point.line): point.value for point in points}
-
-
 def test_a_night_has_the_ratio_of_the_same_blocks_and_of_no_void_one(real: Catalog) -> None:
-    found = night_values(real, 1.02, None, 1.02)
+    study = Nightly(real, asked(blocks=3))
+    first, void, last = specs(study)
+    trials = [made(first, today=1.02), made(void, today=1.5, good=False), made(last, today=1.02)]
+    points = points_of(trials, study.request.variants, "index")
+    found = {(point.metric, point.line): point.value for point in points}
     assert found["duet_cpu_us_per_request", "today"] == pytest.approx(math.log(1.02))
     assert found["duet_cpu_us_per_request", "frozen"] == pytest.approx(0.0)
     assert found["duet_cpu_us_per_request", "weather"] == pytest.approx(math.log(100))
