@@ -394,9 +394,7 @@ def _told(
                 "new": new,
                 "answers": answers,
                 "events": asked_at_once,
-                "crept": [
-                    {"series": one.key, "mean": one.mean, "interval": one.interval} for one in creeping
-                ],
+                "crept": creeping,
                 "steps": [{"series": key, "nights": nights} for key, nights in moved.items()],
                 "said": broken,
             }

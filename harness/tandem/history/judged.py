@@ -257,7 +257,7 @@ def doubted(night: Night, nights: Sequence[Night], answers: Sequence[AlarmAnswer
 class Creep:
     """The distance of today's image from the one that was frozen first."""
 
-    key: SeriesKey
+    series: SeriesKey
     mean: float
     """Mean of the last week: a logarithm."""
     interval: tuple[float, float]

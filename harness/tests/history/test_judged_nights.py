@@ -242,7 +242,7 @@ def test_what_creeps_shows_against_the_first_image_alone() -> None:
     every = creeping(0.0002)
     assert not [one for one in judge(every, []) if one.raised]
     [found] = crept(every)
-    assert found.key.frozen == "1" * 12
+    assert found.series.frozen == "1" * 12
     assert found.mean == pytest.approx(0.04, abs=0.01)
     assert found.interval[0] > 0
     assert crept(creeping(0.0)) == []

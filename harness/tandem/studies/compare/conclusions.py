@@ -11,7 +11,7 @@ from tandem.analysis.ceilings import Nearness, cut_off, nearness
 from tandem.analysis.control import Control, judged
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.looks import PlannedLook
-from tandem.analysis.ratios import Decision, Ratio
+from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
@@ -48,9 +48,6 @@ UNDECIDED = ("inconclusive", "too few")
 WORST = (Verdict.FAILED, Verdict.INVALID)
 REASONS_MOST = 3
 """The most reasons of one variant: a liar has one in each window."""
-
-type Said = tuple[Ratio, Decision]
-"""A ratio with what may be said of it."""
 
 
 class ComparedVariant(Part):
@@ -133,17 +130,9 @@ def against(good: Good, variant: str, reference: str, name: str) -> list[float]:
     return [*ln_by_block(good, variant, to, name).values()]
 
 
-def same(good: Good, reference: str, look: PlannedLook) -> dict[str, Said]:
-    """The A/A line: the reference's second start against its first."""
-    found = {
-        name: ratios.compare(against(good, second(reference), reference, name), look) for name in METRICS
-    }
-    return {name: (one, ratios.decide([one], [metric(name).kind], look)[0]) for name, one in found.items()}
-
-
-def control_of(again: Mapping[str, Said]) -> Control | None:
-    """What the A/A line says of the session."""
-    return judged({name: ratio for name, (ratio, _) in again.items()})
+def same(good: Good, reference: str, look: PlannedLook) -> dict[str, Ratio]:
+    """The A/A line: metric -> the reference's second start by its first."""
+    return {name: ratios.compare(against(good, second(reference), reference, name), look) for name in METRICS}
 
 
 def families(primary: str | None) -> dict[str, list[str]]:
@@ -163,11 +152,11 @@ def against_reference(
     primary: str | None,
     look: PlannedLook,
     control: Control | None,
-) -> dict[tuple[str, str], Said]:
-    """Variant and metric -> ratio and verdict, in the order in which they are shown."""
+) -> list[Contrast]:
+    """Every metric of every variant by the reference, in the order in which they are shown."""
     widened_ln = control.widened_ln if control else {}
-    out: dict[tuple[str, str], Said] = {}
-    for names in families(primary).values():
+    out: dict[tuple[str, str], Contrast] = {}
+    for family, names in families(primary).items():
         values = {
             (variant, name): against(good, variant, reference, name) for name in names for variant in variants
         }
@@ -176,20 +165,22 @@ def against_reference(
             ratios.compare(own, look, size, widened_ln.get(name, 0.0)) for (_, name), own in values.items()
         ]
         said = ratios.decide(found, [metric(name).kind for _, name in values], look)
-        out |= dict(zip(values, zip(found, said, strict=True), strict=True))
-    return {(variant, name): out[variant, name] for variant in variants for name in METRICS}
+        for (variant, name), own, decision in zip(values, found, said, strict=True):
+            out[variant, name] = contrast(name, variant, reference, own, decision)
+            out[variant, name].family = f"{family}, against the baseline"
+    return [out[variant, name] for variant in variants for name in METRICS]
 
 
 def decided(trials: Sequence[Trial], labels: Sequence[str], primary: str, look: PlannedLook) -> bool:
     """Whether further blocks would change nothing: the primary metric of every variant has its answer, or none can
     come, because the variant is wrong. labels: of the variants, the reference's first."""
     (reference, *others), good = labels, good_facts(trials)
-    control = control_of(same(good, reference, look))
-    found = against_reference(good, reference, others, primary, look, control)
-    return bool(others) and all(
-        found[label, primary][1].word not in UNDECIDED
-        or verdict_of(trials, label, good=True)[0] is not Verdict.OK
-        for label in others
+    control = judged(same(good, reference, look))
+    return bool(others) and not any(
+        one.metric == primary
+        and one.word in UNDECIDED
+        and verdict_of(trials, one.of, good=True)[0] is Verdict.OK
+        for one in against_reference(good, reference, others, primary, look, control)
     )
 
 
@@ -281,11 +272,11 @@ def conclude(
     look = design.look(len(blocks)) if design else PlannedLook.of(tuple(looks), len(blocks))
     again = same(good, reference, look)
     aside = [
-        contrast(name, second(reference), reference, *said)
-        for name, said in again.items()
-        if said[0].ratio is not None
+        contrast(name, second(reference), reference, one, *ratios.decide([one], [metric(name).kind], look))
+        for name, one in again.items()
+        if one.ratio is not None
     ]
-    control, different = control_of(again), unlike(aside)
+    control, different = judged(again), unlike(aside)
     every = [replace(one, reasons=one.reasons[:REASONS_MOST]) for one in of_variants(trials, variants)]
     wrong = {one.variant.label: one for one in every if one.verdict in WORST}
     session, reasons = session_verdict(trials, wrong, reference, different, primary)
@@ -315,7 +306,6 @@ def conclude(
         looks=list(design.looks if design else looks),
         design=design,
         estimates=told,
-        contrasts=aside,
         variants=_seen(labels, trials, every, told, baselines, in_turns or {}),
         control=control,
     )
@@ -376,19 +366,16 @@ def _to_reference(
     """Each variant by the reference. A metric in which the reference differs from itself gets a wider interval instead of a place in
     its family."""
     reference = compared.reference
-    found = against_reference(good, reference, labels, compared.primary, look, compared.control)
-    family = {name: own for own, names in families(compared.primary).items() for name in names}
     out = []
-    for (label, name), (ratio, said) in found.items():
-        if name in different:
-            out += _alone(compared, good, name, label, [reference, second(reference)], widened_ln)
+    for one in against_reference(good, reference, labels, compared.primary, look, compared.control):
+        if one.metric in different:
+            out += _alone(compared, good, one.metric, one.of, [reference, second(reference)], widened_ln)
             continue
-        update: dict[str, object] = {"family": f"{family[name]}, against the baseline"}
-        if name == GOODPUT:
-            update["not_ranked"] = unranked(compared, label, reference)
-            if compared.variants[label].censored or same_limit(compared, (label, reference)):
-                update["word"] = "not ranked"
-        out.append(contrast(name, label, reference, ratio, said).model_copy(update=update))
+        if one.metric == GOODPUT:
+            one.not_ranked = unranked(compared, one.of, reference)
+            if compared.variants[one.of].censored or same_limit(compared, (one.of, reference)):
+                one.word = "not ranked"
+        out.append(one)
     return out
 
 

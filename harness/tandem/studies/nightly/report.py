@@ -96,7 +96,7 @@ def event_text(event: EventAnswer) -> str:
 def creep_text(one: Creep) -> str:
     """How far a series is from the image that was frozen first."""
     low, mean, high = (math.exp(value) for value in (one.interval[0], one.mean, one.interval[1]))
-    return f"crept: {_name(one.key)}: the last week × {mean:.3f} ({low:.3f} to {high:.3f}) of the first image, {one.key.frozen}"
+    return f"crept: {_name(one.series)}: the last week × {mean:.3f} ({low:.3f} to {high:.3f}) of the first image, {one.series.frozen}"
 
 
 def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
