@@ -5,6 +5,7 @@ import math
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -368,7 +369,7 @@ def test_a_session_is_appended_and_told(
         asked.append(made)
         result, trials = compared({"falcon-async": 700.0}, *(variant.label for variant in made.variants))
         result.request.conditions.placement = made.conditions.placement
-        return result, FakeJournal(here, trials)
+        return result, journal_of(here, trials)
 
     monkeypatch.setattr(command, "make", make)
     given: list[Path] = []
@@ -394,7 +395,7 @@ def test_a_void_session_is_kept_but_not_appended(
         result, trials = compared({})
         result.conclusions.session, result.verdict = Verdict.VOID, Verdict.VOID
         result.reasons = ["9 of 20 windows are void"]
-        return result, FakeJournal(here, trials)
+        return result, journal_of(here, trials)
 
     monkeypatch.setattr(command, "make", make)
     with pytest.raises(TandemError, match="not appended: 9 of 20 windows are void"):
@@ -429,7 +430,7 @@ def test_a_report_is_printed_whatever_happens_to_its_closing_lines(
     compared: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result, trials = compared({})
-    monkeypatch.setattr(measure, "make", lambda *of: (result, FakeJournal(tmp_path, trials)))
+    monkeypatch.setattr(measure, "make", lambda *of: (result, journal_of(tmp_path, trials)))
 
     def closing(result: Any, trials: Any) -> Any:
         raise TandemError("the sessions are away")
@@ -441,12 +442,8 @@ def test_a_report_is_printed_whatever_happens_to_its_closing_lines(
     assert json.loads(capsys.readouterr().out)["verdict"] == "ok", "JSON, and nothing behind it"
 
 
-class FakeJournal:
-    def __init__(self, folder: Path, trials: list[Trial]) -> None:
-        self.folder, self._trials = folder, trials
-
-    def trials(self) -> list[Trial]:
-        return self._trials
+def journal_of(folder: Path, trials: list[Trial]) -> Any:
+    return SimpleNamespace(folder=folder, trials=lambda: trials)
 
 
 # ---- pairs at rates of their own ----
