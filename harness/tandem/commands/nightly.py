@@ -61,14 +61,6 @@ def cells(catalog: Catalog, implementations: Sequence[str], scenarios: Sequence[
     return found
 
 
-def own_cell(asked: Asked) -> list[Variant]:
-    """Today's image of a service of the reader's own. Raises UsageError for several, TandemError where it does not answer."""
-    assert asked.own_service is not None
-    if len(asked.own_service.images) != 1:
-        raise UsageError("nightly takes one image of a service of your own: the one of today")
-    return asked.variants(None)
-
-
 def own_name(image: str) -> str:
     """The part of an image's name that its tags have in common: shop of registry:5000/team/shop:main."""
     return image.rpartition("/")[2].partition("@")[0].partition(":")[0]
@@ -166,8 +158,10 @@ def nightly(
         raise UsageError(
             "a service of your own stands in place of implementations and scenarios: leave them out"
         )
+    if service is not None and len(service.images) != 1:
+        raise UsageError("nightly takes one image of a service of your own: the one of today")
     names = implementations or list(catalog.implementations)
-    variants = own_cell(asked) if service else cells(catalog, names, scenario or MAIN)
+    variants = asked.variants(None) if service else cells(catalog, names, scenario or MAIN)
     names = list(dict.fromkeys(variant.implementation for variant in variants))
     budget_s, _ = cli.parse_budget_s(budget), catalog.plan(confirm_plan)
     request = replace(asked, scenario=variants[0].scenario or "").request(Nightly.name, catalog, variants)

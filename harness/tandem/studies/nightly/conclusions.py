@@ -3,7 +3,6 @@
 import math
 import statistics
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tandem.analysis.ratios import compare
 from tandem.engine.findings import why
@@ -22,20 +21,11 @@ NIGHTLY_METRICS = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": 
 """Metric -> what it is called."""
 
 
-class NightLabels(NamedTuple):
-    """The labels of the images that take part beside today's."""
-
-    frozen: str
-    again: str
-    """The second start of the frozen image."""
-    first: str
-    """The image that was frozen first; it takes part where that is another."""
-
-
-def beside(today: str) -> NightLabels:
-    """The labels beside that of today's image."""
+def beside(today: str) -> tuple[str, str, str]:
+    """The labels beside that of today's image: of the frozen one, of its second start, and of the one that was frozen first, which
+    takes part where it is another."""
     frozen = f"{today}~frozen"
-    return NightLabels(frozen, second(frozen), f"{today}~first")
+    return frozen, second(frozen), f"{today}~first"
 
 
 def ratios_of(good: Good, today: str, metric: str) -> dict[Line, tuple[str, str, list[float]]]:
@@ -66,14 +56,13 @@ def conclude(trials: Sequence[Trial], variants: Sequence[Variant]) -> Concluded[
             verdict = verdict if verdict is not Verdict.OK else bad
     void = sum(trial.verdict is Verdict.VOID for trial in trials)
     findings = [Finding.of("void-blocks", "warning", f"{void} of {len(trials)} blocks are void")]
-    pairs = {one.of for one in found if one.to == beside(one.of).frozen}
     without = f", {len(missing)} without a value" if missing else ""
     return Concluded(
         verdict=verdict,
         reasons=missing,
         findings=findings if void else [],
         conclusions=Conclusions(contrasts=found, notes=missing),
-        headline=f"{len(pairs)} pairs of image and scenario, against their frozen images{without}",
+        headline=f"{len(variants) - len(missing)} pairs of image and scenario, against their frozen images{without}",
     )
 
 

@@ -69,8 +69,8 @@ class Nightly(Study[Conclusions]):
         ]
         found = [*every]
         for variant in every:
-            labels = beside(variant.label)
-            kept = ("frozen", labels.frozen, self.asked.frozen), ("first", labels.first, self.asked.first)
+            frozen, _, first = beside(variant.label)
+            kept = ("frozen", frozen, self.asked.frozen), ("first", first, self.asked.first)
             for image, label, tags in kept:
                 if tag := tags.get(variant.implementation):
                     own = {"label": label, "base": variant.label, "tag": tag, "coordinates": {"image": image}}
@@ -129,7 +129,7 @@ class Nightly(Study[Conclusions]):
         """Windows of each image in turn, then the duet at rates that follow from them. An image of long ago may not serve today's
         contract: without the one that was frozen first the others go on."""
         made: list[WindowRecord] = []
-        needed = {*spec.variants} - {beside(one.label).first for one in self.request.variants}
+        needed = {*spec.variants} - {beside(one.label)[-1] for one in self.request.variants}
         for window in spec.windows:
             if not is_duet(window):
                 made.append((yield window))

@@ -450,7 +450,7 @@ def test_tags_of_one_image_share_a_history(name: str, own: str) -> None:
 
 def test_a_night_of_a_readers_own_is_of_one_image() -> None:
     with pytest.raises(UsageError, match="one image"):
-        command.own_cell(Asked(image=["a", "b"], get="/"))
+        command.nightly(image=["a", "b"], get="/")
 
 
 def test_the_figures_of_one_pair_share_a_comparison(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
