@@ -89,20 +89,6 @@ def test_a_reference_that_does_not_start_voids_the_session(
     assert result.reasons[0] == "rust-async~2 is failed: block-1: it never answered"
 
 
-def test_one_that_was_asked_to_detect_goes_on_where_it_was_interrupted(
-    real: Catalog, tmp_path: Path, asked: Request
-) -> None:
-    """With figures that do not differ, the six first blocks decide."""
-    detecting = asked.model_copy(update={"options": {"detect": 0.03, "budget_s": 3600}})
-    with pytest.raises(KeyboardInterrupt):
-        run(Compare, detecting, session(real, tmp_path, ManyLab(raises={5: KeyboardInterrupt()})))
-    lab = ManyLab()
-    result, _ = run(Compare, detecting, session(real, tmp_path, lab), resume=True)
-    assert lab.visited == ["block-5", "block-6"]
-    assert result.conclusions.design is not None
-    assert (result.conclusions.blocks, result.request.options["detect"]) == (6, 0.03)
-
-
 def test_what_it_needs_is_told_once_the_first_blocks_say_so(
     real: Catalog, tmp_path: Path, asked: Request
 ) -> None:
