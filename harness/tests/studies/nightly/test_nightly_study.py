@@ -77,24 +77,15 @@ def specs(study: Nightly) -> list[TrialSpec]:
     return [spec for [spec] in study.outline()]
 
 
-def test_a_block_has_todays_image_and_the_frozen_one_twice(real: Catalog) -> None:
-    study = Nightly(real, asked(blocks=2))
+def test_a_block_has_todays_image_and_the_frozen_one_twice_on_the_frozen_stack(real: Catalog) -> None:
+    stack = {"DB_IMAGE": ":0123", "PROXY_IMAGE": ":4567"}
+    study = Nightly(real, asked(blocks=2, stack=stack))
     first, second = specs(study)
     assert {*first.variants} == {ONE, *FROZEN}
     assert [window.name == "duet" for window in first.windows] == [False, False, False, True]
     assert (first.block, second.block) == (1, 2)
-    tags = {variant.label: variant.tag for variant in study.variants}
-    assert tags == {ONE: None, **dict.fromkeys(FROZEN, "kept")}
-
-
-def test_all_run_on_the_frozen_stack(real: Catalog) -> None:
-    stack = {"DB_IMAGE": ":0123", "PROXY_IMAGE": ":4567"}
-    for study, wanted in (
-        (Nightly(real, asked(blocks=1, stack=stack)), stack),
-        (Nightly(real, asked(blocks=1)), {}),
-    ):
-        assert {variant.label for variant in study.variants} == {ONE, *FROZEN}
-        assert all(variant.variables == wanted for variant in study.variants)
+    found = {variant.label: (variant.tag, variant.variables) for variant in study.variants}
+    assert found == {ONE: (None, stack), **dict.fromkeys(FROZEN, ("kept", stack))}
 
 
 def test_the_image_that_was_frozen_first_is_a_third(real: Catalog) -> None:
@@ -478,27 +469,25 @@ def test_what_crept_is_told() -> None:
     assert text == "crept: node, index, goodput: the last week × 1.030 (1.020 to 1.041) of the first image, f"
 
 
-def test_a_first_image_that_cannot_be_made_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    def frozen(tag: str) -> Frozen:
-        return Frozen(implementation="node", program=Program(tag=tag), frozen_at=NOW)
+def frozen(tag: str, commit: str | None = None) -> dict[str, Frozen]:
+    return {"node": Frozen(implementation="node", program=Program(tag=tag, commit=commit), frozen_at=NOW)}
 
+
+def test_a_first_image_that_cannot_be_made_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(images, "present", lambda name, tag: False)
-    assert command.first_ones({"node": frozen("a")}, {"node": frozen("b")}, said.append) == {}
+    assert command.first_ones(frozen("a"), frozen("b"), said.append) == {}
     assert "no commit has its sources" in said[-1]
     monkeypatch.setattr(images, "present", lambda name, tag: True)
-    assert command.first_ones({"node": frozen("a")}, {"node": frozen("b")}, said.append) == {
-        "node": Program(tag="a")
-    }
-    assert command.first_ones({"node": frozen("a")}, {"node": frozen("a")}, said.append) == {}
-    assert command.first_ones({}, {"node": frozen("a")}, said.append) == {}, "the first night"
+    assert command.first_ones(frozen("a"), frozen("b"), said.append) == {"node": Program(tag="a")}
+    assert command.first_ones(frozen("a"), frozen("a"), said.append) == {}
+    assert command.first_ones({}, frozen("a"), said.append) == {}, "the first night"
 
 
 def test_a_frozen_image_that_is_missing_is_built_again_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = {"node": Frozen(implementation="node", program=Program(tag="a", commit="c" * 40), frozen_at=NOW)}
-    said, built = list[str](), list[str]()
+    known, said, built = frozen("a", "c" * 40), list[str](), list[str]()
     monkeypatch.setattr(images, "present", lambda name, tag: tag in built)
     monkeypatch.setattr(images, "rebuild", lambda root, name, program: built.append(program.tag))
     for _ in range(2):
