@@ -322,14 +322,38 @@ def test_an_event_hides_no_regression(slow_from: int, word: str) -> None:
 OLD, NEW = "sha256:old", "sha256:new"
 
 
-def play_on_bases(
-    bases: str, slow_commit: int | None, slow_base: bool, can_build: bool = True
-) -> tuple[Any, list[str]]:
+@pytest.mark.parametrize(
+    ("bases", "slow_commit", "slow_base", "can_build", "word", "ends", "compared"),
+    [
+        # The good commit on the new base is as the bad one.
+        ("on", None, True, True, "base", "aA", ["Ab", "aA"]),
+        # Commits are blamed where they differ on one base.
+        ("on", 1, True, True, "confirmed", "Ab", ["Ab"]),
+        # What lies between is built again as well.
+        ("oonnn", 3, True, True, "confirmed", "cd", ["Ae", "Ac", "Ad"]),
+        # Neither base nor commits.
+        ("on", None, False, True, "not confirmed", "aA", ["Ab", "aA"]),
+        # On one base nothing is built again.
+        ("oo", 1, True, True, "confirmed", "ab", ["ab"]),
+        ("nn", 1, True, True, "confirmed", "ab", ["ab"]),
+        # What cannot be built again is told.
+        ("on", None, True, False, "confirmed", "ab", ["ab"]),
+    ],
+)
+def test_a_new_base_is_told_apart_from_commits(
+    bases: str,
+    slow_commit: int | None,
+    slow_base: bool,
+    can_build: bool,
+    word: str,
+    ends: str,
+    compared: list[str],
+) -> None:
     """Images a, b, … on old (o) and new (n) bases. Slow: commits from `slow_commit` on, and the new base, if so. An image that
     is built again has the tag of its commit in capitals."""
     images = [
-        Program(tag=tag, commit=tag * 40, base=NEW if base == "n" else OLD)
-        for tag, base in zip("abcde", bases, strict=False)
+        one.model_copy(update={"base": {"o": OLD, "n": NEW}[base]})
+        for one, base in zip(IMAGES, bases, strict=False)
     ]
 
     def again(program: Program) -> Program | None:
@@ -339,33 +363,11 @@ def play_on_bases(
         late = slow_commit is not None and "abcde".index(program.tag.lower()) >= slow_commit
         return late + (slow_base and program.base == NEW)
 
-    return play(alarm(images), images, slow, again)
-
-
-@pytest.mark.parametrize(
-    ("bases", "slow_commit", "slow_base", "word", "ends", "compared"),
-    [
-        ("on", None, True, "base", "aA", ["Ab", "aA"]),  # the good commit on the new base is as the bad one
-        ("on", 1, True, "confirmed", "Ab", ["Ab"]),  # commits are blamed where they differ on one base
-        ("oonnn", 3, True, "confirmed", "cd", ["Ae", "Ac", "Ad"]),  # what lies between is built again as well
-        ("on", None, False, "not confirmed", "aA", ["Ab", "aA"]),  # neither base nor commits
-        ("oo", 1, True, "confirmed", "ab", ["ab"]),  # on one base nothing is built again
-        ("nn", 1, True, "confirmed", "ab", ["ab"]),
-    ],
-)
-def test_a_new_base_is_told_apart_from_commits(
-    bases: str, slow_commit: int | None, slow_base: bool, word: str, ends: str, compared: list[str]
-) -> None:
-    found, made = play_on_bases(bases, slow_commit, slow_base)
+    found, made = play(alarm(images), images, slow, again)
     assert (found.word, found.good.tag + found.bad.tag, made) == (word, ends, compared)
-    assert found.base_is_told_apart
-    assert (found.rebuilt is not None) == ("on" in bases)
-
-
-def test_what_cannot_be_built_again_is_told() -> None:
-    found, compared = play_on_bases("on", None, slow_base=True, can_build=False)
-    assert (found.word, found.base_is_told_apart, compared) == ("confirmed", False, ["ab"])
-    assert "commits and base are not told apart" in answer_text(found)
+    assert (found.rebuilt is not None) == ("on" in bases and can_build)
+    assert found.base_is_told_apart is can_build
+    assert ("commits and base are not told apart" in answer_text(found)) is not can_build
 
 
 # ---- events ----
