@@ -310,7 +310,7 @@ def conclude(
         control=control,
     )
     off = {one.metric: abs(math.log(one.ratio)) for one in aside if one.ratio and one.metric in different}
-    widened_ln = (control and control.widened_ln) or off
+    widened_ln = control.widened_ln if control and control.widened_ln else off
     made = _to_reference(compared, good, labels[1:], look, different, widened_ln)
     for of, to in pairs:
         made += [one for name in METRICS for one in _alone(compared, good, name, of, [to], widened_ln)]
