@@ -42,13 +42,16 @@ def comment(result: Result[Compared]) -> str:
         )
     if said := failed_control(found):
         parts.append(said)
-    for label in found.others:
-        parts.append(table(["", f"{found.reference}>", f"{label}>", "95 % interval"], _rows(found, label)))
+    parts += [
+        table(["", f"{found.reference}>", f"{label}>", "95 % interval"], _rows(found, label))
+        for label in found.others
+    ]
     variants, rows = of_statements(found)
     if rows:
         parts.append(table([STATEMENT_TITLE, *(f"{label}>" for label in variants)], rows))
     limits = "; ".join(f"{label}: limited by {limited_by(found.limit(label))}" for label in found.variants)
-    parts.append(f"{effect(found, found.primary or TOTAL).capitalize()}. {limits}.")
+    smallest = effect(found, found.primary or TOTAL)
+    parts.append(f"{smallest[0].upper()}{smallest[1:]}. {limits}.")
     parts.append(
         f"{counted(found.blocks, 'blocks')} of fresh starts; {conditions_line(result.request)}. Ratios travel between machines; figures do not."
     )

@@ -405,4 +405,6 @@ def _alone(
     ratio = ratios.compare(logs, widened_ln=widened_ln.get(name, 0.0))
     [said] = ratios.decide([ratio], [metric(name).kind])
     found = contrast(name, of, to[0], ratio, said).model_copy(update={"p": ratio.p_t})
-    return [found.model_copy(update={"not_ranked": unranked(compared, of, to[0])}) if name == GOODPUT else found]
+    return [
+        found.model_copy(update={"not_ranked": unranked(compared, of, to[0])}) if name == GOODPUT else found
+    ]

@@ -283,9 +283,7 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
     out: list[Table | Text] = []
     found = result.conclusions
     for name in (shown := _shown(found)):
-        own = texts(
-            _title(result, name), rows(result, name), "variant", COLUMNS[name][1], *HEADS, left=WORDS
-        )
+        own = texts(_title(result, name), rows(result, name), "variant", COLUMNS[name][1], *HEADS, left=WORDS)
         own.columns[0].no_wrap = True
         out += [own, Text(effect(found, name), style="dim")]
         if name == shown[0]:

@@ -618,7 +618,7 @@ def test_the_comment_is_the_golden_one_and_a_void_one_says_so_first() -> None:
         Estimate(metric=STATEMENTS, variant=label, coordinates={"statement": "select a | b"}, mean=mean, n=1)
         for label, mean in (("A", 1.0), ("B", 26.0))
     ]
-    assert comment(found) == GOLDEN.with_name("comment.txt").read_text()
+    assert comment(found) + "\n" == GOLDEN.with_name("comment.txt").read_text()
     blocks = at_rates()
     spoil(blocks, "A", "void", 1000)
     told_first = comment(result_of(request("A", "B"), concluded(blocks, at(TOTAL, 0.6)))).splitlines()[2]

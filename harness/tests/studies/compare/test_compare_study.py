@@ -179,9 +179,7 @@ def test_a_block_has_a_window_of_each_alone_and_one_in_slices() -> None:
         ({"B": good_window(verdict=INVALID), "A": None}, []),  # one alone has no turns
     ],
 )
-def test_who_was_wrong_alone_has_no_slices(
-    others: dict[str, Window | None], sliced: list[list[str]]
-) -> None:
+def test_who_was_wrong_alone_has_no_slices(others: dict[str, Window | None], sliced: list[list[str]]) -> None:
     asked = follow(study(plan=IN_SLICES), always(**others))
     assert [sorted(window.variants) for window in asked if window.slices] == sliced
 

@@ -241,7 +241,7 @@ def test_a_committed_comparison_of_before_concludes_what_it_did(folder: str) -> 
         assert report.told(now) == report.told(before)
     for one in result.conclusions.estimates:
         if one.metric in METRICS and one.mean is not None:
-            assert new.mean(one.variant, one.metric) == pytest.approx(one.mean, rel=1e-5)
+            assert new.mean_of(one.metric, one.position) == pytest.approx(one.mean, rel=1e-5)
 
 
 def test_the_figures_of_committed_comparisons_are_the_published_ones() -> None:

@@ -395,7 +395,8 @@ def test_an_event_moved_what_is_now_farther_than_nights_are(ratio: float | None,
 
 def test_the_report_names_what_is_new_this_night() -> None:
     programs = {name: Program(tag=name) for name in ("node", "go")}
-    nights = [night(n, {}, kernel=kernel, programs=programs) for n, kernel in enumerate(("6.1", "6.2", "6.2"))]
+    kernels = enumerate(("6.1", "6.2", "6.2"))
+    nights = [night(n, {}, kernel=kernel, programs=programs) for n, kernel in kernels]
     new = [command.new_under(nights, one.id) for one in nights]
     assert new == [[], ["kernel 6.1 -> 6.2 (node, go)"], []]
 
