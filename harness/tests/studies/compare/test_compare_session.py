@@ -42,6 +42,7 @@ from tandem.studies.registry import part_of
 
 PAIR = ("starlette-psycopg", "starlette-threads")
 VARIANTS = ("falcon-sync", "falcon-async", *PAIR)
+CATALOG = Catalog(ROOT)
 type Measured = tuple[Result[Compared], list[Trial]]
 type Run = Callable[..., Measured]
 
@@ -73,7 +74,7 @@ def answers(
 
 
 @pytest.fixture
-def compared(real: Catalog, tmp_path: Path) -> Run:
+def compared(tmp_path: Path) -> Run:
     """Runs a comparison with a laboratory that starts nothing."""
     plan = tmp_path / "turns.toml"
     plan.write_text(
@@ -87,11 +88,11 @@ def compared(real: Catalog, tmp_path: Path) -> Run:
         options: dict[str, Any] = {"pairs": [[*pair] for pair in pairs]}
         asked = request(*(variants or VARIANTS), study="compare", plan=str(plan), seed=seed, options=options)
         result, journal = run(
-            Compare, asked, engine(real, tmp_path, FakeLab(answer=answers(cost, seed=seed, **how)))
+            Compare, asked, engine(CATALOG, tmp_path, FakeLab(answer=answers(cost, seed=seed, **how)))
         )
         for variant in result.request.variants:
-            program = real.implementation(variant.implementation)
-            settings = real.effective_settings(program, 1, variant.settings)
+            program = CATALOG.implementation(variant.implementation)
+            settings = CATALOG.effective_settings(program, 1, variant.settings)
             result.environments[variant.label] = environment_of(program.name, settings=settings)
         return result, journal.trials()
 
@@ -108,29 +109,29 @@ def failed(record: SessionRecord) -> list[str]:
     return there(record.control).failed
 
 
-def test_a_session_says_how_requests_arrived_and_on_which_machines(real: Catalog, compared: Run) -> None:
+def test_a_session_says_how_requests_arrived_and_on_which_machines(compared: Run) -> None:
     """All labs have the placement `shared` in their request, which machines without a lab may have too."""
     result, trials = compared({})
     under = result.request.conditions
-    plain = session_of(real, result, trials)
+    plain = session_of(CATALOG, result, trials)
     assert (plain.arrivals, plain.placement) == (None, under.placement)
     under.arrivals, under.lab = Arrivals(process="poisson"), "two-hosts"
-    found = session_of(real, result, trials)
+    found = session_of(CATALOG, result, trials)
     assert (found.arrivals, found.placement) == ("Poisson arrivals", "lab:two-hosts")
 
 
-def test_sql_of_its_own_makes_no_setting_that_today_has_not(real: Catalog, compared: Run) -> None:
+def test_sql_of_its_own_makes_no_setting_that_today_has_not(compared: Run) -> None:
     result, trials = compared({})
-    plain = session_of(real, result, trials).programs
+    plain = session_of(CATALOG, result, trials).programs
     result.environments["falcon-async"].settings["SQL"] = "own (10 statements)"
-    assert session_of(real, result, trials).programs == plain
+    assert session_of(CATALOG, result, trials).programs == plain
 
 
-def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog, compared: Run) -> None:
+def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(compared: Run) -> None:
     """Those of its baseline, and those of further pairs whose both sides take part."""
     cost = {"falcon-async": 700.0, "starlette-psycopg": 300.0, "starlette-threads": 600.0}
     result, trials = compared(cost, pairs=[PAIR, PAIR[::-1], ("rust-async", "rust-sync")])
-    record = session_of(real, result, trials)
+    record = session_of(CATALOG, result, trials)
     found = {(one.of, one.to): one for one in record.contrasts if one.metric == APP}
     assert set(found) == {*((name, "falcon-sync") for name in VARIANTS[1:]), PAIR}
     assert found["falcon-async", "falcon-sync"] == result.conclusions.contrast("falcon-async", APP)
@@ -142,7 +143,7 @@ def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog
         PAIR: None,
     }
     assert all(one.n == 6 for one in found.values())
-    assert record.programs["falcon-sync"].version == real.implementations["falcon-sync"].version
+    assert record.programs["falcon-sync"].version == CATALOG.implementations["falcon-sync"].version
     assert failed(record) == []
     [table] = pairs(result.conclusions)
     told = [next(iter(column.cells)) for column in table.columns[:3]]
@@ -152,19 +153,19 @@ def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(real: Catalog
     assert means["falcon-async"] == pytest.approx(700, rel=0.02)
 
 
-def test_a_program_is_compared_with_its_own_of_an_earlier_commit(real: Catalog) -> None:
+def test_a_program_is_compared_with_its_own_of_an_earlier_commit() -> None:
     named = ("falcon-sync", "node", "node@0123456", "node:WORKERS=2", "go@0123456")
     asked = request("falcon-sync", study="compare").model_copy(
         update={"variants": cli.read_variants([*named])}
     )
-    assert Compare(real, asked).pairs == [("node", "node@0123456")], (
+    assert Compare(CATALOG, asked).pairs == [("node", "node@0123456")], (
         "with the same settings, where both take part"
     )
 
 
-def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(real: Catalog, compared: Run) -> None:
+def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(compared: Run) -> None:
     """Turned, it would be a second draw of the same statement."""
-    record = session_of(real, *compared({}, *reversed(PAIR), pairs=[PAIR, PAIR[::-1]]))
+    record = session_of(CATALOG, *compared({}, *reversed(PAIR), pairs=[PAIR, PAIR[::-1]]))
     keys = [key_of(record, one) for one in record.contrasts]
     assert {(one.of, one.to) for one in record.contrasts} == {PAIR}
     assert [len(draws([record], key)) for key in keys] == [1] * len(keys)
@@ -173,9 +174,9 @@ def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(real: Catalog, 
     assert len(draws([both], keys[0])) == 2
 
 
-def test_a_failed_control_marks_the_session_and_widens_its_intervals(real: Catalog, compared: Run) -> None:
+def test_a_failed_control_marks_the_session_and_widens_its_intervals(compared: Run) -> None:
     plain, shifted = (
-        session_of(real, *compared({"falcon-async": 700.0, "falcon-sync~2": 500.0 * by}))
+        session_of(CATALOG, *compared({"falcon-async": 700.0, "falcon-sync~2": 500.0 * by}))
         for by in (1.0, 1.02)
     )
     assert failed(plain) == []
@@ -184,21 +185,21 @@ def test_a_failed_control_marks_the_session_and_widens_its_intervals(real: Catal
 
 
 @pytest.mark.parametrize("by", [1.18, 1.04])
-def test_a_metric_that_is_not_published_is_marked_and_wider(real: Catalog, compared: Run, by: float) -> None:
+def test_a_metric_that_is_not_published_is_marked_and_wider(compared: Run, by: float) -> None:
     """A comparison leaves the metric out. The session keeps it: who drops what scatters finds too little scatter."""
     rates = {"falcon-async": 900.0}
-    plain = session_of(real, *compared({}, rates=rates))
+    plain = session_of(CATALOG, *compared({}, rates=rates))
     result, trials = compared({}, rates={**rates, "falcon-sync~2": 1000.0 * by})
     assert result.conclusions.contrast("falcon-async", GOODPUT) is None
     assert may_be_appended(result) is None
-    shifted = session_of(real, result, trials)
+    shifted = session_of(CATALOG, result, trials)
     assert (failed(plain), GOODPUT in failed(shifted)) == ([], True)
     more = width(shifted, GOODPUT) - width(plain, GOODPUT)
     assert more == pytest.approx(2 * math.log(by), abs=0.01)
 
 
-def test_a_pair_is_ranked_by_its_own_limits_not_by_the_baselines(real: Catalog, compared: Run) -> None:
-    record = session_of(real, *compared({}, limits={"falcon-sync": "database"}))
+def test_a_pair_is_ranked_by_its_own_limits_not_by_the_baselines(compared: Run) -> None:
+    record = session_of(CATALOG, *compared({}, limits={"falcon-sync": "database"}))
     found = {(one.of, one.to): one.not_ranked for one in record.contrasts if one.metric == GOODPUT}
     assert found[PAIR] is None
     assert "the database" in str(found["falcon-async", "falcon-sync"])
@@ -206,23 +207,21 @@ def test_a_pair_is_ranked_by_its_own_limits_not_by_the_baselines(real: Catalog, 
 
 @pytest.mark.parametrize("changes", [{"tag": "before"}, {"scenario": "index"}])
 def test_what_is_no_program_of_this_repository_as_it_is_is_left_out(
-    real: Catalog, compared: Run, changes: dict[str, str]
+    compared: Run, changes: dict[str, str]
 ) -> None:
     result, trials = compared({}, "falcon-sync", "falcon-async", "node")
     variants = result.request.variants
     variants[1] = variants[1].model_copy(update=changes)
-    record = session_of(real, result, trials)
+    record = session_of(CATALOG, result, trials)
     assert set(record.programs) == {"falcon-sync", "node"}
     assert {one.of for one in record.contrasts} == {"node"}
 
 
-def test_a_wrong_variant_takes_no_part_and_a_void_session_is_not_appended(
-    real: Catalog, compared: Run
-) -> None:
+def test_a_wrong_variant_takes_no_part_and_a_void_session_is_not_appended(compared: Run) -> None:
     result, trials = compared({})
     for one in result.conclusions.estimates:
         one.verdict = Verdict.INVALID if one.variant == "falcon-async" else one.verdict
-    record = session_of(real, result, trials)
+    record = session_of(CATALOG, result, trials)
     assert "falcon-async" not in record.programs
     assert may_be_appended(result) is None
     void = result.model_copy(
@@ -235,10 +234,10 @@ def test_a_wrong_variant_takes_no_part_and_a_void_session_is_not_appended(
     assert may_be_appended(result) is None, "the control"
 
 
-def test_a_comparison_ends_with_what_other_sessions_say(real: Catalog, compared: Run, tmp_path: Path) -> None:
-    made = [session_of(real, *compared({"falcon-async": 700.0 + n}, seed=n)) for n in range(5)]
-    same = session_of(real, *compared({"falcon-async": 702.0}, seed=9))
-    other = session_of(real, *compared({"falcon-async": 1400.0}, seed=10))
+def test_a_comparison_ends_with_what_other_sessions_say(compared: Run, tmp_path: Path) -> None:
+    made = [session_of(CATALOG, *compared({"falcon-async": 700.0 + n}, seed=n)) for n in range(5)]
+    same = session_of(CATALOG, *compared({"falcon-async": 702.0}, seed=9))
+    other = session_of(CATALOG, *compared({"falcon-async": 1400.0}, seed=10))
     for number, record in enumerate([*made, same, other]):
         record.id = str(number)
     told = text(Group(*beside_lines(beside(same, made))), width=300)
@@ -254,19 +253,13 @@ def test_a_comparison_ends_with_what_other_sessions_say(real: Catalog, compared:
     assert beside_lines(beside(same, [])) == []
 
 
-@pytest.fixture
-def last_lines(real: Catalog) -> Callable[..., str]:
-    def told(names: list[str], sessions: list[Any], scenario: str = "recipes") -> str:
-        lines = known_lines(names, scenario, sessions, real, read_statements(ROOT).implementations)
-        return text(Group(*lines), width=300)
-
-    return told
+def last_lines(names: list[str], sessions: list[SessionRecord], scenario: str = "recipes") -> str:
+    lines = known_lines(names, scenario, sessions, CATALOG, read_statements(ROOT).implementations)
+    return text(Group(*lines), width=300)
 
 
-def test_a_bench_of_one_prints_what_is_known_and_the_command_that_compares(
-    real: Catalog, compared: Run, last_lines: Callable[..., str]
-) -> None:
-    record = session_of(real, *compared({"falcon-async": 700.0}))
+def test_a_bench_of_one_prints_what_is_known_and_the_command_that_compares(compared: Run) -> None:
+    record = session_of(CATALOG, *compared({"falcon-async": 700.0}))
     told = last_lines(["falcon-async", "node"], [record])
     assert (
         "the application's CPU per request, falcon-async by falcon-sync, recipes, full, shared: × 1.40"
@@ -280,11 +273,9 @@ def test_a_bench_of_one_prints_what_is_known_and_the_command_that_compares(
     assert "just compare falcon-async falcon-sync --scenario index" in told
 
 
-def test_a_bench_tells_the_counterpart_with_most_sessions_and_no_older_work(
-    real: Catalog, compared: Run, last_lines: Callable[..., str]
-) -> None:
-    both = session_of(real, *compared({"falcon-async": 700.0}))
-    one = session_of(real, *compared({}, "falcon-sync", PAIR[0]))
+def test_a_bench_tells_the_counterpart_with_most_sessions_and_no_older_work(compared: Run) -> None:
+    both = session_of(CATALOG, *compared({"falcon-async": 700.0}))
+    one = session_of(CATALOG, *compared({}, "falcon-sync", PAIR[0]))
     told = last_lines(["falcon-sync"], [both, one])
     assert told.count(f"falcon-sync by {PAIR[0]}") == 2, "over all roles, and its own"
     assert "falcon-async" not in told
@@ -295,7 +286,6 @@ def test_a_bench_tells_the_counterpart_with_most_sessions_and_no_older_work(
 
 
 def test_a_damaged_session_is_told_by_who_reads_sessions(
-    real: Catalog,
     compared: Run,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -336,7 +326,6 @@ def test_a_dirty_tree_is_refused(
 
 def test_sessions_are_listed_without_measuring(
     here: Path,
-    real: Catalog,
     compared: Run,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -344,7 +333,7 @@ def test_sessions_are_listed_without_measuring(
     monkeypatch.setattr(command, "make", None)  # it would fail
     result, trials = compared({"falcon-async": 700.0})
     result.request.conditions.placement = "two-cores"
-    append(session_of(real, result, trials), here)
+    append(session_of(CATALOG, result, trials), here)
     (here / "sessions/20200101T000000Z-bad.json").write_text("{")
     command.session(show=True, as_json=True)
     said = capsys.readouterr()
@@ -358,7 +347,6 @@ def test_sessions_are_listed_without_measuring(
 
 def test_a_session_is_appended_and_told(
     here: Path,
-    real: Catalog,
     compared: Run,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -382,7 +370,7 @@ def test_a_session_is_appended_and_told(
     assert (request.plan, request.conditions.placement) == (statements.plan, statements.placement)
     [record], damaged = read_sessions(here)
     assert damaged == []
-    found = there(known(draws([record], keys_now(statements, real, METRICS)[1])))
+    found = there(known(draws([record], keys_now(statements, CATALOG, METRICS)[1])))
     assert found.ratio == pytest.approx(1.4, rel=0.02)
     assert key_of(record, record.contrasts[0]).scenario == statements.scenario
     assert "1 CPU model" in capsys.readouterr().out.replace("one CPU model", "1 CPU model")
@@ -449,7 +437,7 @@ def journal_of(folder: Path, trials: list[Trial]) -> Any:
 # ---- pairs at rates of their own ----
 
 
-def test_each_pair_of_a_session_has_the_rates_of_its_slower_side(real: Catalog) -> None:
+def test_each_pair_of_a_session_has_the_rates_of_its_slower_side() -> None:
     asked = request(
         *VARIANTS, study="compare", plan="session", options={"groups": [list(VARIANTS[:2]), list(PAIR)]}
     )
@@ -473,7 +461,7 @@ def test_each_pair_of_a_session_has_the_rates_of_its_slower_side(real: Catalog) 
         return Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, starts=starts, windows=made)
 
     def played(asked: Request) -> tuple[Compare, list[Trial]]:
-        study = Compare(real, asked)
+        study = Compare(CATALOG, asked)
         return study, drive(study.plan(), lambda spec: visit(study, spec))
 
     study, trials = played(asked)
@@ -497,13 +485,13 @@ def test_each_pair_of_a_session_has_the_rates_of_its_slower_side(real: Catalog) 
     assert rate_of_pair(good, "falcon-async", "falcon-sync", at_60)
 
 
-def test_a_row_of_a_session_comes_with_its_pair(real: Catalog) -> None:
+def test_a_row_of_a_session_comes_with_its_pair() -> None:
     groups: Any = [list(VARIANTS[:2]), list(PAIR)]
     asked = request(*VARIANTS, study="compare", plan="session", options={"groups": groups})
-    found = part_of(real, asked, [PAIR[0]])
+    found = part_of(CATALOG, asked, [PAIR[0]])
     assert [variant.label for variant in found.variants] == ["falcon-sync", *PAIR]
-    assert Compare(real, found).asked.groups == [["falcon-sync"], list(PAIR)]
-    plain = part_of(real, asked.model_copy(update={"options": {}}), [PAIR[0]])
+    assert Compare(CATALOG, found).asked.groups == [["falcon-sync"], list(PAIR)]
+    plain = part_of(CATALOG, asked.model_copy(update={"options": {}}), [PAIR[0]])
     assert [variant.label for variant in plain.variants] == ["falcon-sync", PAIR[0]]
     with pytest.raises(UsageError, match="node"):
-        part_of(real, asked, ["node"])
+        part_of(CATALOG, asked, ["node"])
