@@ -3,7 +3,7 @@
 https://vega.github.io/vega-lite/docs/
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 type Spec = dict[str, Any]
@@ -79,6 +79,15 @@ def named_lines(rows: Sequence[Spec], x: Spec, y: Spec, line: str) -> Spec:
     """A line for each variant with its name at its last point. rows: with `_line`, which is `line`, and `_last`."""
     of = lines(x, y, choice("_line", {line: SOLID}), spread=False, size=20)
     return {"data": {"values": rows}, "height": 260, "layer": [*of, names(x, y, "datum._last")]}
+
+
+def rows_of(points: Mapping[str, Sequence[Spec]], line: str) -> list[Spec]:
+    """The rows of `named_lines`. points: variant -> the rows of its line."""
+    return [
+        {"variant": label, **row, "hue": HUES[place % len(HUES)], "_line": line, "_last": row is own[-1]}
+        for place, (label, own) in enumerate(points.items())
+        for row in own
+    ]
 
 
 def facets(field: str, layers: list[Spec], height: int = 130, **more: Any) -> Spec:

@@ -1,12 +1,10 @@
 """A long run for people. Pure."""
 
-from typing import Any
-
 from rich.console import Group
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.chart import HUES, named_lines, quantity
+from tandem.report.chart import named_lines, quantity, rows_of
 from tandem.report.parts import ending
 from tandem.report.picture import Picture
 from tandem.report.table import Column, table
@@ -80,23 +78,17 @@ def pictures(found: Soaked) -> list[Picture]:
         ("memory", "memory_mib", "Memory over time", "memory, MiB"),
         ("tail", "p99_ms", "The slow requests over time", "p99 of the response time, ms"),
     ):
-        rows = _rows(found, field)
-        if rows:
+        points = {
+            run.variant: [
+                {"minute": round(one.at_min, 2), field: value}
+                for one in run.minutes
+                if (value := getattr(one, field)) is not None and (name == "memory" or one in run.good)
+            ]
+            for run in found.runs
+        }
+        if rows := rows_of(points, "run"):
             says = f"{axis[0].upper()}{axis[1:]} in each window of a long run at one rate, one fresh start of each variant. A window"
             says += " that the host disturbed has no p99."
             spec = named_lines(rows, minutes, quantity(field, axis), "run")
             drawn.append(Picture(name, title, says, spec))
     return drawn
-
-
-def _rows(found: Soaked, field: str) -> list[dict[str, Any]]:
-    out = []
-    for place, run in enumerate(found.runs):
-        own = [
-            {"variant": run.variant, "minute": round(one.at_min, 2), field: getattr(one, field)}
-            for one in run.minutes
-            if getattr(one, field) is not None and (field == "memory_mib" or one in run.good)
-        ]
-        hue = HUES[place % len(HUES)]
-        out += [{**row, "hue": hue, "_line": "run", "_last": row is own[-1]} for row in own]
-    return out

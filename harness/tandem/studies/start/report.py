@@ -6,7 +6,7 @@ from rich.text import Text
 from tandem.facts.metric import MEMORY_REST, metric
 from tandem.record.conclusion import Position
 from tandem.record.result import Result
-from tandem.report.chart import HUES, named_lines, quantity
+from tandem.report.chart import named_lines, quantity, rows_of
 from tandem.report.parts import ending
 from tandem.report.picture import Picture
 from tandem.report.table import Column, figure, ratio_to, table
@@ -53,18 +53,11 @@ def headline(found: Started) -> str:
 
 def pictures(found: Started) -> list[Picture]:
     """The rate after the start; nothing without one."""
-    rows = [
-        {
-            "variant": label,
-            "second": second + 1,
-            "percent": round(100 * share, 1),
-            "hue": HUES[place % len(HUES)],
-            "_line": "rate",
-            "_last": second + 1 == len(own),
-        }
-        for place, (label, own) in enumerate(found.rates.items())
-        for second, share in enumerate(own)
-    ]
+    points = {
+        label: [{"second": second, "percent": round(100 * share, 1)} for second, share in enumerate(own, 1)]
+        for label, own in found.rates.items()
+    }
+    rows = rows_of(points, "rate")
     says = "Answers of each second of full load right after a fresh start, as a share of the rate at the end, mean over the starts."
     says += " A compiler that works while the program runs shows here. It says nothing about which of them answers more."
     title = "From a cold start to the full rate"
