@@ -9,6 +9,7 @@ of what the slowest reaches.
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 
 from pydantic import ValidationError
 
@@ -53,7 +54,7 @@ DECIDING_SHARE = 0.6
 """The equal rate that is nearest to this share decides."""
 NEAR_LIMIT = 0.75
 """Share from which on a moment's disturbance offers more than can be served: the study judges such a window itself."""
-EQUAL_TRIMS_S = (1.0, 0.5)
+EQUAL_TRIMS_S = {"trim_start_s": 1.0, "trim_end_s": 0.5}
 """Trims at both ends of a window at an equal rate: its connections are opened first."""
 
 
@@ -186,8 +187,7 @@ class Compare(Study[Compared]):
             yield from self._detecting()
             return
         blocks, made = self.outline(), list[Trial]()
-        for number, due in enumerate(self.looks or (len(blocks),), start=1):
-            before = self.looks[number - 2] if number > 1 else 0
+        for number, (before, due) in enumerate(pairwise((0, *(self.looks or (len(blocks),)))), start=1):
             made += yield from in_blocks(blocks[before:due])
             look = PlannedLook(self.looks, number)
             if not look.last and decided(made, self.labels, self.primary, look):
@@ -288,16 +288,8 @@ class Compare(Study[Compared]):
         """A window through the whole path. Its rate follows from what was reached before it."""
         name = f"equal-{share * 100:.0f}-{file_name(label)}"
         window = window_of(self.pairing, name, [label], self.pairing.equal_s)
-        trim_start_s, trim_end_s = EQUAL_TRIMS_S
-        return window.model_copy(
-            update={
-                "load": "open",
-                "equal_share": share,
-                "counts": share < NEAR_LIMIT,
-                "trim_start_s": trim_start_s,
-                "trim_end_s": trim_end_s,
-            }
-        )
+        how = {"load": "open", "equal_share": share, "counts": share < NEAR_LIMIT}
+        return window.model_copy(update={**how, **EQUAL_TRIMS_S})
 
     def _beside(self, label: str, labels: Sequence[str]) -> list[str]:
         """Who is compared with a variant at equal rates: its group, the baseline's second start with the first; all, where
