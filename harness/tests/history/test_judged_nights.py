@@ -400,15 +400,8 @@ def test_series_are_told_apart_by_the_frozen_sources() -> None:
 def test_answers_are_kept(tmp_path: Path) -> None:
     given = alarm_answer("1", "2", word="machine")
     files.keep(tmp_path, given)
-    what = {"what": ["kernel a -> b"], "level": 0.0, "scatter": 0.01, "ratio": None, "moved": None}
-    at = {
-        "id": "e",
-        "series": given.series,
-        "night": "1",
-        "answered_at": FIRST,
-        "result": "r",
-        "command": "c",
-    }
+    what = {"night": "1", "what": ["kernel"], "level": 0.0, "scatter": 0.01, "ratio": None, "moved": None}
+    at = {"id": "e", "series": given.series, "answered_at": FIRST, "result": "r", "command": "c"}
     event = EventAnswer.model_validate({**what, **at})
     files.keep(tmp_path, event)
     found = files.read(tmp_path)

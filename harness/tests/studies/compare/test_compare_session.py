@@ -47,32 +47,6 @@ type Measured = tuple[Result[Compared], list[Trial]]
 type Run = Callable[..., Measured]
 
 
-def answers(
-    cost: dict[str, float],
-    noise: float = 0.004,
-    seed: int = 1,
-    rates: dict[str, float] | None = None,
-    limits: dict[str, str] | None = None,
-) -> Callable[[TrialSpec, WindowSpec], Window]:
-    """Windows whose CPU per request is that of the variant, in µs, with some noise. rates: goodputs that are not 1,000/s;
-    limits: bottlenecks that are not the application's CPU."""
-    chance = random.Random(seed)
-
-    def answer(trial: TrialSpec, spec: WindowSpec) -> Window:
-        label = spec.variants[0]
-        own = cost.get(label, 500.0) * math.exp(chance.gauss(0, noise))
-        scatter = math.exp(chance.gauss(0, noise)) if rates else 1.0
-        return good_window(
-            spec.load,
-            app_cpu_us_per_request=own,
-            goodput_rps=(rates or {}).get(label, 1000.0) * scatter,
-            bottleneck=(limits or {}).get(label.removesuffix("~2"), "app-cpu"),
-            duration_s=spec.seconds,
-        )
-
-    return answer
-
-
 @pytest.fixture
 def compared(tmp_path: Path) -> Run:
     """Runs a comparison with a laboratory that starts nothing."""
@@ -83,13 +57,32 @@ def compared(tmp_path: Path) -> Run:
     )
 
     def made(
-        cost: dict[str, float], *variants: str, seed: int = 1, pairs: Any = (PAIR,), **how: Any
+        cost: dict[str, float],
+        *variants: str,
+        seed: int = 1,
+        pairs: Any = (PAIR,),
+        rates: dict[str, float] | None = None,
+        limits: dict[str, str] | None = None,
     ) -> Measured:
+        """cost: CPU per request in µs, where it is not 500, with some noise. rates: goodputs that are not 1,000/s; limits:
+        bottlenecks that are not the application's CPU."""
+        chance = random.Random(seed)
+
+        def answer(trial: TrialSpec, spec: WindowSpec) -> Window:
+            label = spec.variants[0]
+            own = cost.get(label, 500.0) * math.exp(chance.gauss(0, 0.004))
+            scatter = math.exp(chance.gauss(0, 0.004)) if rates else 1.0
+            return good_window(
+                spec.load,
+                app_cpu_us_per_request=own,
+                goodput_rps=(rates or {}).get(label, 1000.0) * scatter,
+                bottleneck=(limits or {}).get(label.removesuffix("~2"), "app-cpu"),
+                duration_s=spec.seconds,
+            )
+
         options: dict[str, Any] = {"pairs": [[*pair] for pair in pairs]}
         asked = request(*(variants or VARIANTS), study="compare", plan=str(plan), seed=seed, options=options)
-        result, journal = run(
-            Compare, asked, engine(CATALOG, tmp_path, FakeLab(answer=answers(cost, seed=seed, **how)))
-        )
+        result, journal = run(Compare, asked, engine(CATALOG, tmp_path, FakeLab(answer=answer)))
         for variant in result.request.variants:
             program = CATALOG.implementation(variant.implementation)
             settings = CATALOG.effective_settings(program, 1, variant.settings)
