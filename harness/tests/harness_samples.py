@@ -35,7 +35,7 @@ TOOL_RESULT = ToolResult(
     socket_errors=SocketErrors(connect=0, read=0, write=0, timeout=0),
 )
 STATEMENTS = ["session", "recipe_random", "steps"]
-EXPECTED = Expectation(statements=STATEMENTS, proxied=True, db_pool_max=20)
+EXPECTED = Expectation(statements=STATEMENTS, db_pool_max=20)
 REQUESTS, PROBES = 12_000, 50
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

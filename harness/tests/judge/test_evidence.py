@@ -64,7 +64,7 @@ def test_two_counts_of_the_statements(
 def test_without_pgbouncer_or_statements_there_is_one_witness() -> None:
     parts = [AnsweredRequests(KEPT, 1_000)]
     assert [*round_trips(None, {}, parts)] == []
-    assert [*round_trips(pooler(), {}, [AnsweredRequests(Expectation([], True), 1_000)])] == []
+    assert [*round_trips(pooler(), {}, [AnsweredRequests(Expectation([]), 1_000)])] == []
 
 
 def far(rps: float, setting: int = 15, used: str = "app", us: float = 900) -> Window:
@@ -84,7 +84,7 @@ def test_who_used_no_cpu_took_no_part(name: str, least: float) -> None:
     assert codes(far(691.0, 0, name, least)) == []
     assert codes(far(691.0, 0, name, 0.0)) == codes(far(691.0, 0, name, 3.0)) == [("bypassed", "invalid")]
     nothing = good_window(roles=quiet_roles(**{name: role(0.0)}), proxy=None, pooler=None)
-    assert codes(nothing, Expectation([], proxied=False)) == [], "who is not in the path may rest"
+    assert codes(nothing, Expectation([])) == [], "who is not in the path may rest"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_reads_that_are_pipelined_travel_together_where_that_was_asked_for() -> 
     counted = {name: Statement(calls=1_000, rows=0) for name in names}
     wire = DatabaseWire(executed=1_382, flights=559, connections=20, packets_lost=0, cpu_s=0.02)
     window = good_window(database_wire=wire, statements=counted)
-    apart = Expectation(names, True)
+    apart = Expectation(names)
     assert [one.code for one in in_flight(window, apart, counted)] == ["witnesses-disagree"]
     assert [*in_flight(window, replace(apart, pipelined=True), counted)] == []
     alone = window.model_copy(update={"database_wire": wire.model_copy(update={"flights": 200})})

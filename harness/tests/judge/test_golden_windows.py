@@ -44,7 +44,7 @@ def judged(name: str, fixtures: Path, folder: Path) -> Window:
         connections=4,
     )
     found = window(measured(Counted(samples, 6.0), rows=rows, report=report), asked)
-    found.findings = judge.gates(found, Expectation(["session"], proxied=True))
+    found.findings = judge.gates(found, Expectation(["session"]))
     found.verdict = judge.verdict(found.findings)
     found.bottleneck, found.evidence = bottleneck(found, Concurrency(20, 32))
     return found

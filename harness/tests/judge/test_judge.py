@@ -376,7 +376,7 @@ def test_the_time_zone_is_set_once_per_request_or_never(
     """DB_TIME_ZONE=request makes it a statement of each request. The last spelling is PgBouncer's own."""
     queries = {"select session": "session", "select recipe": "recipe_by_id"}
     rows = [(text, ANSWERED, ANSWERED, 1.0) for text in queries] + [(zone, calls, 0, 1.0)] * bool(calls)
-    expected = Expectation(statements=list(queries.values()), proxied=True, time_zone=asked_for)
+    expected = Expectation(statements=list(queries.values()), time_zone=asked_for)
     found = statements(name_statements(rows, queries), [AnsweredRequests(expected, ANSWERED)])
     assert [one.code for one in found] == told
     none = replace(expected, statements=[])
@@ -386,7 +386,7 @@ def test_the_time_zone_is_set_once_per_request_or_never(
 # ---- a mix ----
 
 WRITES = Expectation(
-    statements=["session", "begin", "note_insert", "commit"], proxied=True, db_pool_max=20, least_ms=5
+    statements=["session", "begin", "note_insert", "commit"], db_pool_max=20, least_ms=5
 )
 LIGHT, HEAVY = 11_000, 1_000
 MIX = replace(EXPECTED, stores=False, beside=(WRITES,))

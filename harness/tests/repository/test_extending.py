@@ -130,7 +130,7 @@ by = SimpleNamespace(read=lambda folder, name: (measured().rows, measured().repo
 case = SimpleNamespace(
     answers=SimpleNamespace(lengths=lambda: {1000}, keys=dict, ignored=()),
     scenario=SimpleNamespace(status=200, timeout_s=10, patience_s=10, idle_connections=0, statements=[], in_turn=0, beside=[]),
-    expected=Expectation([], proxied=False), concurrency=Concurrency(),
+    expected=Expectation([]), concurrency=Concurrency(),
 )
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}
 stack = SimpleNamespace(sites=SimpleNamespace(machines=SimpleNamespace(cpus=2)))
