@@ -92,10 +92,6 @@ class Implementation(Entry):
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
 
-    def is_default(self, name: str, value: str) -> bool:
-        """Whether that is the default of a setting which no other implementation has."""
-        return name in self.settings and self.settings[name].default == value
-
     @field_validator("settings", mode="before")
     @classmethod
     def _named(cls, found: dict[str, Any]) -> dict[str, Any]:
@@ -351,8 +347,8 @@ class Catalog:
         Raises UsageError for an unknown setting, a value outside the setting's list, or a setting that the
         implementation declares unsupported.
         """
-        known = {**self.settings, **implementation.settings}
-        chosen = {name: value for name, value in chosen.items() if not implementation.is_default(name, value)}
+        known, own = {**self.settings, **implementation.settings}, implementation.settings
+        chosen = {name: value for name, value in chosen.items() if name not in own or own[name].default != value}
         settings = {
             name: str(evaluate(implementation.defaults[name], app_cpus))
             if name in implementation.defaults

@@ -78,34 +78,18 @@ class Golden(Answers):
 
 @dataclass(frozen=True)
 class Exact(Answers):
-    """One body, always the same."""
+    """One body, always the same, or one for each value in a request's path."""
 
-    body: bytes
+    body: bytes | Mapping[str, bytes]
     media_type: str | None = None
     """Media type in Content-Type; None: any."""
     ignored: Sequence[str] = ()
 
     def lengths(self) -> set[int]:
-        return {len(self.body)}
+        return {len(body) for body in ([self.body] if isinstance(self.body, bytes) else self.body.values())}
 
     def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
-        alike = same(body, self.body, self.ignored)
-        return None if alike else f"{body[:60]!r} is not {self.body[:60]!r}"
-
-
-@dataclass(frozen=True)
-class ById(Answers):
-    """A body for each value in a request's path."""
-
-    bodies: Mapping[str, bytes]
-    media_type: str | None = None
-    ignored: Sequence[str] = ()
-
-    def lengths(self) -> set[int]:
-        return {len(body) for body in self.bodies.values()}
-
-    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
-        right = self.bodies.get(str(key), b"")
+        right = self.body if isinstance(self.body, bytes) else self.body.get(str(key), b"")
         return None if same(body, right, self.ignored) else f"{body[:60]!r} is not {right[:60]!r}"
 
 
@@ -221,8 +205,9 @@ def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None, 
             ) from None
     if answer.created is not None:
         return Created()
+    body: bytes | dict[str, bytes]
     if answer.texts is not None:
-        bodies = {key: text.encode() for key, text in answer.texts.items()}
-        return ById(bodies, answer.media_type or None, answer.ignore)
-    body = (answer.text or "").encode() if answer.base64 is None else b64decode(answer.base64)
+        body = {key: text.encode() for key, text in answer.texts.items()}
+    else:
+        body = (answer.text or "").encode() if answer.base64 is None else b64decode(answer.base64)
     return Exact(body, answer.media_type or None, answer.ignore)
