@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from tandem.catalog.catalog import OWN_SERVICE, STEADY_LEAST, Catalog, Implementation, Unsupported
-from tandem.catalog.placement import cpus_in, evaluate, read_env_file
-from tandem.catalog.scenario import Scenario
+from tandem.catalog.placement import evaluate, read_env_file
 from tandem.errors import UsageError
 from tandem.judge.steady import steady
 from tandem.probes.postgres import CONTROL
@@ -60,12 +59,6 @@ def test_a_scenario_names_queries_that_exist(real: Catalog, root: Path) -> None:
         assert ("{id}" in scenario.path) == bool(scenario.ids)
     for one in real.implementations.values():
         assert one.unsupported.scenarios.keys() <= real.scenarios.keys()
-
-
-def test_ids_are_ranges_with_both_ends(real: Catalog) -> None:
-    # Not model_copy: that takes over what the scenario has worked out before, as another test may have asked for.
-    scenario = Scenario.model_validate({**real.scenarios["recipe"].model_dump(), "ids": ["1-3", "7", "9-10"]})
-    assert scenario.expanded_ids == [1, 2, 3, 7, 9, 10]
 
 
 def test_topologies_and_placements_set_the_same_names_each(real: Catalog) -> None:
@@ -234,13 +227,6 @@ def test_formulas(made: Path, formula: str, cpus: int, value: int) -> None:
 )
 def test_other_formulas_are_refused(made: Path, formula: str) -> None:
     assert refused(made, BENCH + f'[defaults]\nWORKERS = "{formula}"').startswith("defaults -> WORKERS: ")
-
-
-@pytest.mark.parametrize(
-    ("cpuset", "count"), [("", None), ("0", 1), ("7", 1), ("0-3", 4), ("0,2-3", 3), ("6-7,1,3", 4)]
-)
-def test_cpus_of_a_set(cpuset: str, count: int | None) -> None:
-    assert cpus_in(cpuset) == count
 
 
 def test_an_env_file(tmp_path: Path) -> None:
