@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from tandem.catalog.bodies import SentBodies
+from tandem.catalog.golden import SentBodies
 from tandem.errors import TandemError
 from tandem.load.rows import Rows, no_rows, read_rows
 from tandem.record.part import Number, Part

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_samples import there
 from pydantic import ValidationError
 
 from tandem.catalog.catalog import Catalog
@@ -30,9 +31,7 @@ def scenario(**changes: Any) -> Scenario:
 
 
 def test_bodies_are_those_of_the_origin_documents(real: Catalog) -> None:
-    small, large = (real.scenarios[name].body for name in ("work", "work-large"))
-    assert small is not None
-    assert large is not None
+    small, large = (there(real.scenarios[name].body) for name in ("work", "work-large"))
     assert json.loads(small.bytes()) == list(range(1, 21))
     numbers = json.loads(large.bytes())
     assert (len(large.bytes()), len(numbers), sum(numbers)) == (515_176, 145_120, 1_523_760)
