@@ -291,11 +291,8 @@ class Catalog:
             ("further_values", found.further_values),
             ("unsupported -> settings", found.unsupported.settings),
         ):
-            for setting in names:
-                if setting not in self.settings:
-                    raise UsageError(
-                        f"{file}: {table} -> {setting}: {unknown('setting', setting, self.settings)}"
-                    )
+            if wrong := next((name for name in names if name not in self.settings), None):
+                raise UsageError(f"{file}: {table} -> {wrong}: {unknown('setting', wrong, self.settings)}")
         if both := found.settings.keys() & self.settings.keys():
             raise UsageError(f"{file}: settings -> {min(both)}: all implementations have it already")
         return found
@@ -347,12 +344,11 @@ class Catalog:
         Raises UsageError for an unknown setting, a value outside the setting's list, or a setting that the
         implementation declares unsupported.
         """
-        known, own = {**self.settings, **implementation.settings}, implementation.settings
-        chosen = {name: value for name, value in chosen.items() if name not in own or own[name].default != value}
+        own, best = implementation.settings, implementation.defaults
+        known = {**self.settings, **own}
+        chosen = {name: to for name, to in chosen.items() if name not in own or own[name].default != to}
         settings = {
-            name: str(evaluate(implementation.defaults[name], app_cpus))
-            if name in implementation.defaults
-            else setting.default
+            name: str(evaluate(best[name], app_cpus)) if name in best else setting.default
             for name, setting in self.settings.items()
             if name not in OF_THE_TOPOLOGY and implementation.contract
         }

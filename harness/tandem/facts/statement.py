@@ -151,10 +151,8 @@ class Statements(BaseModel):
         for pair in self.pairs:
             joined = {*pair}.union(*(group for group in found if group & {*pair}))
             found = [group for group in found if not group & joined] + [joined]
-        order = self.implementations
-        return sorted(
-            (sorted(group, key=order.index) for group in found), key=lambda group: order.index(group[0])
-        )
+        order = self.implementations.index
+        return sorted((sorted(group, key=order) for group in found), key=lambda group: order(group[0]))
 
 
 def read_statements(root: Path, other: Path | None = None) -> Statements:
@@ -219,6 +217,11 @@ class Draw:
     def turned(self) -> "Draw":
         """The draw of the reciprocal statement."""
         return Draw(self.session, turned(self.contrast))
+
+    @property
+    def control_failed(self) -> bool:
+        control = self.session.control
+        return control is not None and self.contrast.metric in control.failed
 
     @property
     def ln(self) -> float:
@@ -377,9 +380,9 @@ def _apart(own: Key, key: Key) -> Iterator[str]:
     if own.scenario_version != key.scenario_version:
         yield f"{own.scenario} version {own.scenario_version}"
     sides = (own.of, key.of), (own.to, key.to)
-    yield from (
-        f"{had.implementation} version {had.version}" for had, now in sides if had.version != now.version
-    )
+    for had, now in sides:
+        if had.version != now.version:
+            yield f"{had.implementation} version {had.version}"
     for had, now in sides:
         if had.settings != now.settings:
             yield f"{had.implementation} with {' and '.join(unlike(had.settings, dict(now.settings)))}"
@@ -454,10 +457,7 @@ def known(found: Sequence[Draw], today: Key | None = None) -> Known | None:
         interval=_of_ln(t_interval(means)),
         sd_ln=statistics.stdev(every) if len(every) > 1 else None,
         expected=_of_ln(next_value(every)),
-        control_failed=sum(
-            draw.session.control is not None and draw.contrast.metric in draw.session.control.failed
-            for draw in found
-        ),
+        control_failed=sum(draw.control_failed for draw in found),
         earlier=today is not None and found[0].key != today,
     )
 

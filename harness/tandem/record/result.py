@@ -172,10 +172,8 @@ class Conclusions(Part):
 
     def contrast_of(self, metric: str, position: Position) -> Contrast | None:
         """A variant by the one that it is compared with; None: it is not."""
-        return next(
-            (one for one in self.contrasts if (one.metric, one.of, one.coordinates) == (metric, *position)),
-            None,
-        )
+        key = metric, *position
+        return next((one for one in self.contrasts if (one.metric, one.of, one.coordinates) == key), None)
 
 
 class Concluded[C: Conclusions](Part):
