@@ -115,7 +115,7 @@ def test_a_good_bench_toml(made: Path) -> None:
         (BENCH + '[defaults]\nWORKRES = "1"', "defaults -> WORKRES: there is no setting 'WORKRES'"),
         (BENCH + '[further_values]\nDB_PREPAR = ["each"]', "further_values -> DB_PREPAR: there is no"),
         (BENCH + '[unsupported.settings]\nTHREAD = ""', "unsupported -> settings -> THREAD: there is no"),
-        (BENCH + '[settings.THREADS]\ndefault = "1"\nmeaning = ""', "settings -> THREADS: all implementations"),
+        (BENCH + '[settings.THREADS]\ndefault = "1"\nmeaning = ""', "settings -> THREADS: all implem"),
         (BENCH + '[settings.LOOP]\ndefault = "1"', "settings -> LOOP -> meaning: Field required"),
     ],
 )

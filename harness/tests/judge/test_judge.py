@@ -30,7 +30,7 @@ WARNED, WRONG = ("wrong-answers", "warning"), ("wrong-answers", "invalid")
 
 
 def calls(**calls: int) -> dict[str, Statement]:
-    return {**counted(ANSWERED), **{name: Statement(calls=n, rows=n) for name, n in calls.items()}}
+    return counted(ANSWERED) | {name: Statement(calls=n, rows=n) for name, n in calls.items()}
 
 
 def slow(**exec_ms: float) -> dict[str, Statement]:
@@ -44,10 +44,7 @@ def slow(**exec_ms: float) -> dict[str, Statement]:
 
 def rows_of(**rows: int) -> dict[str, Statement]:
     """As often as there were answers, with other rows than belong to them."""
-    return {
-        **counted(ANSWERED),
-        **{name: Statement(calls=ANSWERED, rows=number) for name, number in rows.items()},
-    }
+    return counted(ANSWERED) | {name: Statement(calls=ANSWERED, rows=n) for name, n in rows.items()}
 
 
 def implied(answered: int, error: float = 10.0) -> dict[str, ImpliedRows]:
@@ -183,16 +180,6 @@ def tolerated(**changes: Any) -> tuple[Load, dict[str, Any], Codes]:
         ("open", lateness(50.0, 101.0), [("generator-stalled", "void")]),
         ("open", {"scheduled": REQUESTS + 60, "unsent": 60}, []),
         ("open", {"scheduled": REQUESTS + 61, "unsent": 61}, [("incomplete", "invalid")]),
-        # The host.
-        ("closed", {"host": host(steal_share=0.019)}, []),
-        ("closed", {"host": host(steal_share=0.021)}, [("steal", "warning")]),
-        ("closed", {"host": host(steal_share=0.101)}, [("steal", "void")]),
-        ("closed", {"host": host(foreign_cpu_share=0.049)}, []),
-        ("closed", {"host": host(foreign_cpu_share=0.051)}, [("foreign-cpu", "warning")]),
-        ("closed", {"host": host(foreign_cpu_share=0.151)}, [("foreign-cpu", "void")]),
-        ("closed", {"host": host(harness_cpu_cores=0.049)}, []),
-        ("closed", {"host": host(harness_cpu_cores=0.051)}, [("harness-cpu", "warning")]),
-        ("closed", {"host": host(harness_cpu_cores=None)}, []),
         ("closed", {"roles": quiet_roles(db=role(0.5, "2", throttled_s=0.01))}, [("throttled", "void")]),
     ],
 )  # fmt: skip
@@ -281,17 +268,11 @@ def test_a_disturbed_host_excuses_what_starvation_can_cause_and_no_wrong_work(
     assert codes(warned) == [(code, "invalid"), ("steal", "warning")], "a warning excuses nothing"
 
 
-@pytest.mark.parametrize(
-    ("severities", "told"),
-    [
-        ([], Verdict.OK),
-        (["warning"], Verdict.OK),
-        (["warning", "void"], Verdict.VOID),
-        (["void", "invalid", "warning"], Verdict.INVALID),
-    ],
-)
-def test_the_gravest_finding_decides(severities: list[Any], told: Verdict) -> None:
-    assert verdict([finding(severity) for severity in severities]) is told
+def test_the_gravest_finding_decides() -> None:
+    warning, void, invalid = finding("warning"), finding("void"), finding("invalid")
+    assert verdict([]) is verdict([warning]) is Verdict.OK
+    assert verdict([warning, void]) is Verdict.VOID
+    assert verdict([void, invalid, warning]) is Verdict.INVALID
 
 
 # ---- what only some scenarios have ----
@@ -306,11 +287,8 @@ SILENT = replace(EXPECTED, idle_connections=2000)
 OWN = replace(EXPECTED, contract=False)
 CLOSING = replace(EXPECTED, requests_per_connection=10)
 COMMITS = replace(EXPECTED, statements=[*STATEMENTS, "commit"])
-COMMITTED = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
-UNSEEN, COUNTED_ONCE = (
-    replace(COMMITS, transactions_unseen=True),
-    COMMITTED | {"commit": Statement(calls=20, rows=0)},
-)
+COMMITTED = calls(commit=ANSWERED)
+UNSEEN, COUNTED_ONCE = replace(COMMITS, transactions_unseen=True), calls(commit=20)
 
 
 @pytest.mark.parametrize(
@@ -357,16 +335,16 @@ def test_what_only_some_expect(expected: Expectation, changes: dict[str, Any], t
     assert codes(good_window(**changes), expected) == told
 
 
+ZONE = "SET TIME ZONE 'UTC'"
+
+
 @pytest.mark.parametrize(
     ("zone", "calls", "asked_for", "told"),
     [
-        ("SET TIME ZONE 'UTC'", ANSWERED, True, []),
-        ("SET TIME ZONE 'UTC'", 0, True, ["sql-mismatch"]),
-        ("SET TIME ZONE 'UTC'", ANSWERED // 2, True, ["sql-mismatch"]),
-        ("SET TIME ZONE 'UTC'", 2 * ANSWERED, True, ["sql-mismatch"]),
-        ("SET TIME ZONE 'UTC'", 0, False, []),
-        ("SET TIME ZONE 'UTC'", ANSWERED, False, ["sql-extra"]),
-        ("SET TIME ZONE 'UTC'", ANSWERED // 20, False, ["sql-extra"]),
+        (ZONE, ANSWERED, True, []),
+        *((ZONE, calls, True, ["sql-mismatch"]) for calls in (0, ANSWERED // 2, 2 * ANSWERED)),
+        (ZONE, 0, False, []),
+        *((ZONE, calls, False, ["sql-extra"]) for calls in (ANSWERED // 20, ANSWERED)),
         ("SET TimeZone='UTC'", ANSWERED, True, ["sql-mismatch", "sql-extra"]),
     ],
 )
@@ -415,16 +393,8 @@ def of_a_mix(
     numbers = {"session": read + HEAVY, "recipe_random": read, **written}
     counts = {name: Statement(calls=n, rows=n) for name, n in numbers.items()}
     counts["steps"] = Statement(calls=read, rows=6 * read)
-    implied_rows = {"steps": ImpliedRows(rows=6.0 * read, error=10.0, most=7)}
-    made = {
-        "implied_rows": implied_rows,
-        "classes": classes,
-        "statements": counts,
-        "stored_rows": HEAVY,
-        "wal_syncs": HEAVY,
-        **changes,
-    }
-    return good_window(**made)
+    made = {"statements": counts, "stored_rows": HEAVY, "wal_syncs": HEAVY, **changes}
+    return good_window(implied_rows=implied(read), classes=classes, **made)
 
 
 def test_each_class_of_a_mix_runs_its_own_statements() -> None:
