@@ -29,13 +29,11 @@ def made(
     label: str, block: int, rate: float, verdict: Verdict = Verdict.OK, attempt: int = 1, minute: int = 0
 ) -> Trial:
     """A start with one closed window."""
-    spec = trial_spec(f"{block}-{label}", label, block=block, attempt=attempt)
-    own = made_trial(spec, verdict, closed=good_window("closed", goodput_rps=rate), open=None)
+    own = trial(label, block, good_window(goodput_rps=rate), attempt=attempt)
+    own.started_at, own.verdict = datetime(2026, 1, 1, 0, minute, tzinfo=UTC), verdict
     severity: Severity = "void" if verdict is Verdict.VOID else "invalid"
-    findings = [] if verdict is Verdict.OK else [Finding.of("x", severity, f"attempt {attempt}")]
-    return own.model_copy(
-        update={"started_at": datetime(2026, 1, 1, 0, minute, tzinfo=UTC), "findings": findings}
-    )
+    own.findings = [] if verdict is Verdict.OK else [Finding.of("x", severity, f"attempt {attempt}")]
+    return own
 
 
 def test_of_a_start_that_was_made_again_the_last_good_attempt_counts() -> None:
@@ -188,16 +186,9 @@ def test_nobody_is_compared_with_a_first_one_that_is_not_ok() -> None:
 
 
 def of_class(name: str, rate: float, ms: float) -> ClassFigures:
-    hdr = encode(np.full(20_000, ms / 1e3))
-    return ClassFigures(
-        name=name,
-        weight=1,
-        good=1,
-        failed=0,
-        goodput_rps=rate,
-        service_time_ms=Times(samples=0),
-        response_time_hdr=hdr,
-    )
+    hdr, none = encode(np.full(20_000, ms / 1e3)), Times(samples=0)
+    fields = {"weight": 1, "good": 1, "failed": 0, "service_time_ms": none, "response_time_hdr": hdr}
+    return ClassFigures.model_validate({"name": name, "goodput_rps": rate, **fields})
 
 
 def test_each_class_of_a_mix_stands_at_its_own_coordinate() -> None:

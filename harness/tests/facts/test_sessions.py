@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness_places import ROOT
 from harness_samples import there
 from harness_sessions import CATALOG, MILAN, PLACEMENT, XEON, contrast, program, session
 from hypothesis import given
@@ -45,7 +46,6 @@ from tandem.facts.statement import (
     read_statements,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
 DEFAULTS = defaults_now(CATALOG, "falcon-sync", PLACEMENT)
 OLD_EPYC = SessionMachine(cpu_model="AMD EPYC")
 KEY = key_of(session(), contrast())
