@@ -6,7 +6,7 @@ import numpy as np
 from harness_samples import make_rows
 
 from tandem.hosts.host import HostCpu, Usage
-from tandem.judge.measure import Measured, Seen, WindowConditions
+from tandem.judge.measure import ClassConditions, Measured, Seen, WindowConditions
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
 from tandem.probes.haproxy import ProxyCounters
@@ -92,7 +92,7 @@ def conditions(load: Literal["closed", "open"] = "closed", **changes: Any) -> Wi
         "rate_rps": RATE if load == "open" else None,
         "trim_start_s": 2.0,
         "trim_end_s": 1.0,
-        "lengths": {1000},
+        "classes": [ClassConditions("", 1, 200, {1000})],
         "cpusets": CPUSETS,
         "host_cpus": CPUS,
     }
