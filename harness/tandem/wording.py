@@ -134,9 +134,14 @@ def metric_told(metric: str) -> str:
     return METRICS.get(metric, metric)
 
 
+def span(interval: tuple[float, float] | None) -> str:
+    """An interval of a ratio, `1.24 to 1.60`; a dash where there is none."""
+    return " to ".join(times(end).removeprefix("× ") for end in interval or ()) or "–"
+
+
 def expected_range(known: Known) -> str:
-    """The prediction interval, `1.24 to 1.60`; a dash below two sessions."""
-    return " to ".join(times(end).removeprefix("× ") for end in known.expected or ()) or "–"
+    """The prediction interval; a dash below two sessions."""
+    return span(known.expected)
 
 
 def hit_rate_told(found: HitRate) -> str:
