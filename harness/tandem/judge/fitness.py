@@ -1,6 +1,6 @@
 """What this machine, or a lab of several, is fit for: from what doctor read of hosts and of the network between them. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Literal
 

@@ -43,7 +43,5 @@ def test_a_crate_of_several_versions_and_a_maven_file() -> None:
 
 def test_a_minor_version_moves_and_a_patch_does_not() -> None:
     before = {"a": "1.2.3", "b": "1.2.3", "c": "1.2.3", "gone": "1.0.0"}
-    assert moved(before, {"a": "1.2.9", "b": "1.3.0", "c": "2.0.0", "new": "1.0.0"}) == [
-        "b 1.2.3, now 1.3.0",
-        "c 1.2.3, now 2.0.0",
-    ]
+    now = {"a": "1.2.9", "b": "1.3.0", "c": "2.0.0", "new": "1.0.0"}
+    assert moved(before, now) == ["b 1.2.3, now 1.3.0", "c 1.2.3, now 2.0.0"]
