@@ -325,11 +325,9 @@ class StatedAnswers(Part):
 
 def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
     """The draws of a statement in order of time; those that were made the other way round are turned."""
-    found, back = [], key.turned
-    for draw in _every_draw(sessions):
-        if draw.contrast.metric == key.metric and (own := draw.key) in (key, back):
-            found.append(draw if own == key else draw.turned)
-    return found
+    either = key, key.turned
+    every = ((draw, draw.key) for draw in _every_draw(sessions) if draw.contrast.metric == key.metric)
+    return [draw if own == key else draw.turned for draw, own in every if own in either]
 
 
 def _every_draw(sessions: Iterable[SessionRecord]) -> Iterator[Draw]:

@@ -69,7 +69,9 @@ def cannot_judge(windows: Sequence[HostActivity]) -> dict[str, str]:
     """The gates that had nothing to go by in any of these windows -> why. A gate that is silent then says nothing."""
     found, steal = dict[str, str](), [True if one.steal_share else one.steal_told for one in windows]
     if True not in steal and False in steal:
-        found["steal"] = "the kernel has counted none since it started: the hypervisor takes none or does not tell"
+        found["steal"] = (
+            "the kernel has counted none since it started: the hypervisor takes none or does not tell"
+        )
     foreign = [one.foreign_cpu_share for one in windows if one.foreign_cpu_share is not None]
     if not any(foreign):
         unfit = "it reads 0 in every window: the clocks of the two sides do not fit"

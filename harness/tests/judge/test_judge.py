@@ -363,9 +363,7 @@ def test_the_time_zone_is_set_once_per_request_or_never(
 
 # ---- a mix ----
 
-WRITES = Expectation(
-    statements=["session", "begin", "note_insert", "commit"], db_pool_max=20, least_ms=5
-)
+WRITES = Expectation(statements=["session", "begin", "note_insert", "commit"], db_pool_max=20, least_ms=5)
 LIGHT, HEAVY = 11_000, 1_000
 MIX = replace(EXPECTED, stores=False, beside=(WRITES,))
 
