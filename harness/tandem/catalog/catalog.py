@@ -153,13 +153,9 @@ class Pairing(BaseModel):
     """Seconds of another window behind the duet, near the limit of all together; 0: there is none."""
 
     @model_validator(mode="after")
-    def _can_be_steady(self) -> Self:
+    def _is_possible(self) -> Self:
         if 0 < self.warm_up_cap_s < self.warm_up_s:
             raise ValueError(f"warm_up_cap_s must be 0 or at least warm_up_s, which is {self.warm_up_s}")
-        return self
-
-    @model_validator(mode="after")
-    def _has_equal_windows(self) -> Self:
         if self.equal_shares != tuple(one for one in EQUAL_SHARES if one in self.equal_shares):
             raise ValueError(f"equal_shares are some of {', '.join(map(str, EQUAL_SHARES))}, in this order")
         if self.equal_shares and self.equal_s < EQUAL_LEAST_S:
