@@ -84,11 +84,6 @@ class Measured:
     def probed(self) -> Probed:
         return self.of(Probed) or Probed(0, [], [])
 
-    @property
-    def errors(self) -> int:
-        """Requests without a row."""
-        return sum(self.report.errorDistribution.values())
-
 
 @dataclass(frozen=True)
 class ClassConditions:
@@ -174,7 +169,7 @@ class MeasuredPart:
             self.steady, self.timed = self.slices >= 0, own.timed(rows, self.slices)
             self.in_flight = own.in_flight(rows)
         if asked.rate_rps is not None:
-            self.load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, measured.errors)
+            self.load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, measured.report.errors)
 
 
 def window(measured: Measured, asked: WindowConditions) -> Window:
@@ -338,8 +333,8 @@ def _open_loop(part: MeasuredPart) -> OpenLoopFigures:
     load, asked, of = part.load, part.asked, part.rows.is_of(0)
     if load is None:
         return OpenLoopFigures()
-    errors = part.measured.report.errors_of.get(0, 0) if asked.mixed else part.measured.errors
-    response = _response(part, load, 0, errors)
+    report = part.measured.report
+    response = _response(part, load, 0, report.errors_of.get(0, 0) if asked.mixed else report.errors)
     own = replace(load, intended_s=load.intended_s[of], response_s=load.response_s[of])
     return OpenLoopFigures(
         response_time_ms=rows_.times(*response),

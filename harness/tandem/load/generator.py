@@ -119,6 +119,11 @@ class Report(BaseModel):
     second opinion (tandem.judge.windows)."""
 
     @property
+    def errors(self) -> int:
+        """Requests without a row."""
+        return sum(self.errorDistribution.values())
+
+    @property
     def answered_2xx(self) -> int:
         return sum(n for status, n in self.statusCodeDistribution.items() if status.startswith("2"))
 
