@@ -156,16 +156,13 @@ def test_one_window_in_which_a_gate_could_judge_is_enough() -> None:
     [
         ({}, []),
         ({"steal_share": 0.0, "steal_told": False}, ["steal"]),
-        ({"foreign_cpu_share": None}, ["foreign CPU"]),
-        ({"foreign_cpu_share": 0.0}, ["foreign CPU"]),
-        ({"hiccup": None}, ["hiccups"]),
-        ({"hiccup": meter(realtime=False)}, ["hiccups"]),
+        *(({"foreign_cpu_share": share}, ["foreign CPU"]) for share in (None, 0.0)),
+        *(({"hiccup": found}, ["hiccups"]) for found in (None, meter(realtime=False))),
         ({"clock_drift_ms": None}, ["clock"]),
         ({"swapped_pages": None}, ["swap"]),
         ({"listen_overflows": None}, ["listen queue"]),
         # What is quiet, and told, is not silent.
-        ({"steal_share": 0.0, "steal_told": True}, []),
-        ({"steal_share": 0.0, "steal_told": None}, []),
+        *(({"steal_share": 0.0, "steal_told": told}, []) for told in (True, None)),
         ({"swapped_pages": 0, "listen_overflows": 0, "clock_drift_ms": 0.0}, []),
     ],
 )

@@ -259,22 +259,17 @@ def test_the_proxys_gauges_are_of_the_steady_part() -> None:
     assert (found.responses_other, found.connection_errors, found.response_errors) == (10, 10, 10)
 
 
-@pytest.mark.parametrize(
-    "samples",
-    [each(proxy=None, pooler=None), [sample(-1.0, proxy=None, pooler=None), *each()[1:]]],
-    ids=["there is none", "counters that began too late"],
-)
-def test_without_proxy_and_pooler(samples: list[Sample]) -> None:
-    found = counted(samples)
-    assert (found.proxy, found.pooler) == (None, None)
+def test_without_proxy_and_pooler_or_counters_from_before() -> None:
+    for samples in (each(proxy=None, pooler=None), [sample(-1.0, proxy=None, pooler=None), *each()[1:]]):
+        found = counted(samples)
+        assert (found.proxy, found.pooler) == (None, None)
 
 
-@pytest.mark.parametrize(("waits", "mean"), [([0, 4, 8, 4], 4.0), ([None] * 4, None)])
-def test_waits_for_locks_are_the_mean_of_the_samples(waits: list[int | None], mean: float | None) -> None:
-    """Of those inside the measured part."""
-    inside = [sample(3 + at, lock_waits=n) for at, n in enumerate(waits)]
-    found = counted([sample(-0.5, lock_waits=50), *inside, sample(DURATION_S + 0.5, lock_waits=50)])
-    assert found.lock_waits_mean == mean
+def test_waits_for_locks_are_the_mean_of_the_samples_inside_the_measured_part() -> None:
+    before, after = (sample(at_s, lock_waits=50) for at_s in (-0.5, DURATION_S + 0.5))
+    for waits, mean in (([0, 4, 8, 4], 4.0), ([None] * 4, None)):
+        inside = [sample(3 + at, lock_waits=n) for at, n in enumerate(waits)]
+        assert counted([before, *inside, after]).lock_waits_mean == mean
 
 
 # ---- second by second ----
