@@ -136,11 +136,11 @@ def metric_told(metric: str) -> str:
 
 def span(interval: tuple[float, float] | None) -> str:
     """An interval of a ratio, `1.24 to 1.60`; a dash where there is none."""
-    return "–" if interval is None else " to ".join(times(end).removeprefix("× ") for end in interval)
+    return " to ".join(times(end).removeprefix("× ") for end in interval or ()) or "–"
 
 
 def expected_range(known: Known) -> str:
-    """The prediction interval, `1.24 to 1.60`; a dash below two sessions."""
+    """The prediction interval; a dash below two sessions."""
     return span(known.expected)
 
 

@@ -67,12 +67,7 @@ HIDDEN_MEMORY = "heap-in-shared-memory", "app_memory_peak_bytes", 300 << 20
 LEAK = "leaks-memory", "memory_growth_mib_per_minute"
 """A fault that only a long run shows, and its figure (test_soak_end_to_end.py)."""
 
-PATHS = {
-    "start-unflushed": "direct",
-    "closes-always": "direct",
-    "blank-line-first": "direct",
-    "nagle": "direct",
-}
+PATHS = dict.fromkeys(("start-unflushed", "closes-always", "blank-line-first", "nagle"), "direct")
 """Where the lie needs a path of its own: PgBouncer passes no options on; HAProxy counts connections itself, passes no blank line, and joins the parts of an answer."""
 RTT_MS = {"answers-first": 5}
 """Where a window sees the lie only if the database is far away: next door the statements take less than all the rest."""

@@ -1,12 +1,13 @@
 """What a window leaves behind, made from counters that grow at known rates."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from harness_samples import make_rows
 
 from tandem.hosts.host import HostCpu, Usage
-from tandem.judge.measure import Measured, Seen, WindowConditions
+from tandem.judge.measure import ClassConditions, Measured, Seen, WindowConditions
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
 from tandem.probes.haproxy import ProxyCounters
@@ -25,19 +26,16 @@ FOREIGN_CORES, STEAL_CORES, SOFTIRQ_CORES = 0.2, 0.04, 0.12
 
 def sample(after_s: float, **changes: Any) -> Sample:
     """The counters so long after the load began, each grown at a constant rate."""
-    fields: dict[str, Any] = {
-        "at_s": BEGAN_S + after_s,
-        "usage": {
-            role: Usage(cpu_s=50 + cores * after_s, throttled_s=0.5, memory_bytes=1000)
-            for role, cores in CORES.items()
-        },
-        "host": HostCpu(
+    made = Sample(
+        at_s=BEGAN_S + after_s,
+        usage={role: Usage(50 + cores * after_s, 0.5, 1000) for role, cores in CORES.items()},
+        host=HostCpu(
             busy_s=900 + (sum(CORES.values()) + FOREIGN_CORES) * after_s,
             softirq_s=9 + SOFTIRQ_CORES * after_s,
             steal_s=7 + STEAL_CORES * after_s,
             total_s=5000 + CPUS * after_s,
         ),
-        "proxy": ProxyCounters(
+        proxy=ProxyCounters(
             responses_2xx=70 + round(RATE * (after_s + 1)),
             responses_other=3,
             connection_errors=1,
@@ -46,14 +44,14 @@ def sample(after_s: float, **changes: Any) -> Sample:
             in_flight_now=8,
             connections_opened=30 + round(20 * (after_s + 1)),
         ),
-        "pooler": PoolerCounters(
+        pooler=PoolerCounters(
             queries=40 + round(800 * (after_s + 1)),
             wait_us=10_000 + round(1600 * (after_s + 1)),
             clients_waiting=4,
             servers_active=6,
         ),
-    }
-    return Sample(**{**fields, **changes})
+    )
+    return replace(made, **changes)
 
 
 def series(**last: Any) -> Series:
@@ -75,13 +73,8 @@ PROBED = Probed(20, [], [])
 def measured(*seen: Seen, **changes: Any) -> Measured:
     """seen: what probes saw; what they usually see where there is nothing of that kind."""
     usual = [one for one in (COUNTED, STATEMENTS, PROBED) if type(one) not in map(type, seen)]
-    fields: dict[str, Any] = {
-        "rows": rows(),
-        "report": Report(statusCodeDistribution={"200": 1000}),
-        "began_s": BEGAN_S,
-        "seen": [*seen, *usual],
-    }
-    return Measured(**{**fields, **changes})
+    report = Report(statusCodeDistribution={"200": 1000})
+    return replace(Measured(rows(), report, BEGAN_S, [*seen, *usual]), **changes)
 
 
 def conditions(load: Literal["closed", "open"] = "closed", **changes: Any) -> WindowConditions:
@@ -92,7 +85,7 @@ def conditions(load: Literal["closed", "open"] = "closed", **changes: Any) -> Wi
         "rate_rps": RATE if load == "open" else None,
         "trim_start_s": 2.0,
         "trim_end_s": 1.0,
-        "lengths": {1000},
+        "classes": [ClassConditions("", 1, 200, {1000})],
         "cpusets": CPUSETS,
         "host_cpus": CPUS,
     }

@@ -92,10 +92,6 @@ class Implementation(Entry):
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
 
-    def is_default(self, name: str, value: str) -> bool:
-        """Whether that is the default of a setting which no other implementation has."""
-        return name in self.settings and self.settings[name].default == value
-
     @field_validator("settings", mode="before")
     @classmethod
     def _named(cls, found: dict[str, Any]) -> dict[str, Any]:
@@ -157,13 +153,9 @@ class Pairing(BaseModel):
     """Seconds of another window behind the duet, near the limit of all together; 0: there is none."""
 
     @model_validator(mode="after")
-    def _can_be_steady(self) -> Self:
+    def _is_possible(self) -> Self:
         if 0 < self.warm_up_cap_s < self.warm_up_s:
             raise ValueError(f"warm_up_cap_s must be 0 or at least warm_up_s, which is {self.warm_up_s}")
-        return self
-
-    @model_validator(mode="after")
-    def _has_equal_windows(self) -> Self:
         if self.equal_shares != tuple(one for one in EQUAL_SHARES if one in self.equal_shares):
             raise ValueError(f"equal_shares are some of {', '.join(map(str, EQUAL_SHARES))}, in this order")
         if self.equal_shares and self.equal_s < EQUAL_LEAST_S:
@@ -295,11 +287,8 @@ class Catalog:
             ("further_values", found.further_values),
             ("unsupported -> settings", found.unsupported.settings),
         ):
-            for setting in names:
-                if setting not in self.settings:
-                    raise UsageError(
-                        f"{file}: {table} -> {setting}: {unknown('setting', setting, self.settings)}"
-                    )
+            if wrong := next((name for name in names if name not in self.settings), None):
+                raise UsageError(f"{file}: {table} -> {wrong}: {unknown('setting', wrong, self.settings)}")
         if both := found.settings.keys() & self.settings.keys():
             raise UsageError(f"{file}: settings -> {min(both)}: all implementations have it already")
         return found
@@ -351,12 +340,11 @@ class Catalog:
         Raises UsageError for an unknown setting, a value outside the setting's list, or a setting that the
         implementation declares unsupported.
         """
-        known = {**self.settings, **implementation.settings}
-        chosen = {name: value for name, value in chosen.items() if not implementation.is_default(name, value)}
+        own, best = implementation.settings, implementation.defaults
+        known = {**self.settings, **own}
+        chosen = {name: to for name, to in chosen.items() if name not in own or own[name].default != to}
         settings = {
-            name: str(evaluate(implementation.defaults[name], app_cpus))
-            if name in implementation.defaults
-            else setting.default
+            name: str(evaluate(best[name], app_cpus)) if name in best else setting.default
             for name, setting in self.settings.items()
             if name not in OF_THE_TOPOLOGY and implementation.contract
         }

@@ -67,14 +67,8 @@ def draft(file: Path | None) -> str:
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(f"{file}: not of the form that it seems to have: {error!r}") from None
     if not any("[[request]]" in table.splitlines() for table in tables):
-        raise UsageError(
-            "\n".join(
-                [
-                    f"{file}: no request in it that can be sent as it stands. Read are OpenAPI 3, HAR, logs",
-                    *tables,
-                ]
-            )
-        )
+        none = f"{file}: no request in it that can be sent as it stands. Read are OpenAPI 3, HAR, logs"
+        raise UsageError("\n".join([none, *tables]))
     return "\n".join([HEAD, *tables[:REQUESTS_MOST]])
 
 
@@ -124,9 +118,7 @@ def _recorded(entries: list[dict[str, Any]]) -> Counter[_Asked]:
 
 def _drawn(found: Counter[_Asked]) -> Iterator[str]:
     """The GETs as one table, whose paths come as often as they did; of each other method and path the body that came most."""
-    gets = Counter(
-        {path: n for (method, path, _, status), n in found.items() if (method, status) == ("GET", 200)}
-    )
+    gets = Counter({one[1]: n for one, n in found.items() if (one[0], one[3]) == ("GET", 200)})
     if len(gets) == 1:
         yield _table({"path": next(iter(gets)), "weight": gets.total()})
     elif gets:

@@ -1,4 +1,4 @@
-"""What a right answer is: the golden bodies and the other kinds that a scenario can name."""
+"""What a right answer is: the golden bodies and the other kinds that a scenario can name; and the bodies that requests carry."""
 
 import csv
 import hashlib
@@ -6,16 +6,103 @@ import json
 import re
 from abc import ABC, abstractmethod
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from tandem.catalog.bodies import HEAD_BYTES, Sent, SentBodies, drawn
-from tandem.catalog.ignoring import same
+import numpy as np
+
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Body, Scenario
 from tandem.errors import UsageError
+
+# ---- what requests carry ----
+
+HEAD_BYTES = 64
+"""Bytes at its beginning that tell a drawn body from all others of its study: the wire is read no further."""
+
+
+class Sent(NamedTuple):
+    """A body, and the right answer to it."""
+
+    body: bytes
+    answer: bytes
+
+
+@dataclass(frozen=True)
+class SentBodies:
+    """Bodies that a load sends, one drawn for each request. name: another for other bodies."""
+
+    each: tuple[bytes, ...]
+    name: str
+
+    @classmethod
+    def of(cls, *each: bytes) -> "SentBodies":
+        return cls(each, hashlib.sha256(b"\n".join(each)).hexdigest()[:16])
+
+
+@cache
+def drawn(body: Body, digits: int, salt: str) -> tuple[Sent, ...]:
+    """`body.drawn` arrays as long as the body's own: each number has as many digits, so that one costs what another does.
+    digits: of each sum. salt: of the study."""
+    seed = hashlib.sha256(f"{salt} {body.integers_to} {body.repeated}".encode()).digest()
+    random = np.random.Generator(np.random.PCG64(int.from_bytes(seed)))
+    least = np.array([10 ** (len(str(number)) - 1) for number in body.numbers()])
+    found: dict[bytes, Sent] = {}
+    while len(found) < body.drawn:
+        numbers = random.integers(least, least * 10).tolist()
+        if len(str(total := sum(numbers))) == digits:
+            text = json.dumps(numbers).encode()
+            found[text[:HEAD_BYTES]] = Sent(text, f"Sum: {total}".encode())
+    return tuple(found.values())
+
+
+# ---- JSON of which some values may differ ----
+# A path names them by keys with dots between, `*` any key or place of a list: `created_at`, `items.*.id`.
+
+
+def same(body: bytes, right: bytes, ignored: Sequence[str]) -> bool:
+    """Whether two bodies are alike but for the values at these paths."""
+    if body == right or not ignored:
+        return body == right
+    try:
+        return bool(without(json.loads(body), ignored) == without(json.loads(right), ignored))
+    except ValueError:
+        return False
+
+
+def without(document: Any, paths: Sequence[str]) -> Any:
+    """The document with null at each of these paths that it has. It is changed in place."""
+    for path in paths:
+        *before, last = path.split(".")
+        found = [document]
+        for step in before:
+            found = [value for one in found for _, value in _at(one, step)]
+        for one in found:
+            for key, _ in [*_at(one, last)]:
+                one[key] = None
+    return document
+
+
+def differing(one: Any, other: Any, at: tuple[str, ...] = ()) -> set[str]:
+    """Paths at which two documents differ, places of lists as `*`. That of a whole document is empty."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return {path for key in one for path in differing(one[key], other[key], (*at, key))}
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return {path for pair in zip(one, other, strict=True) for path in differing(*pair, (*at, "*"))}
+    return set() if one == other else {".".join(at)}
+
+
+def _at(document: Any, step: str) -> Iterator[tuple[Any, Any]]:
+    """Keys and values of one step of a path."""
+    items = dict(enumerate(document)) if isinstance(document, list) else document
+    if isinstance(items, dict):
+        yield from ((key, value) for key, value in items.items() if step in ("*", str(key)))
+
+
+# ---- right answers ----
 
 
 class Answers(ABC):
@@ -78,34 +165,18 @@ class Golden(Answers):
 
 @dataclass(frozen=True)
 class Exact(Answers):
-    """One body, always the same."""
+    """One body, always the same, or one for each value in a request's path."""
 
-    body: bytes
+    body: bytes | Mapping[str, bytes]
     media_type: str | None = None
     """Media type in Content-Type; None: any."""
     ignored: Sequence[str] = ()
 
     def lengths(self) -> set[int]:
-        return {len(self.body)}
+        return {len(body) for body in ([self.body] if isinstance(self.body, bytes) else self.body.values())}
 
     def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
-        alike = same(body, self.body, self.ignored)
-        return None if alike else f"{body[:60]!r} is not {self.body[:60]!r}"
-
-
-@dataclass(frozen=True)
-class ById(Answers):
-    """A body for each value in a request's path."""
-
-    bodies: Mapping[str, bytes]
-    media_type: str | None = None
-    ignored: Sequence[str] = ()
-
-    def lengths(self) -> set[int]:
-        return {len(body) for body in self.bodies.values()}
-
-    def difference(self, body: bytes, key: int | str | None = None, sent: bytes = b"") -> str | None:
-        right = self.bodies.get(str(key), b"")
+        right = self.body if isinstance(self.body, bytes) else self.body.get(str(key), b"")
         return None if same(body, right, self.ignored) else f"{body[:60]!r} is not {right[:60]!r}"
 
 
@@ -221,8 +292,9 @@ def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None, 
             ) from None
     if answer.created is not None:
         return Created()
+    body: bytes | dict[str, bytes]
     if answer.texts is not None:
-        bodies = {key: text.encode() for key, text in answer.texts.items()}
-        return ById(bodies, answer.media_type or None, answer.ignore)
-    body = (answer.text or "").encode() if answer.base64 is None else b64decode(answer.base64)
+        body = {key: text.encode() for key, text in answer.texts.items()}
+    else:
+        body = (answer.text or "").encode() if answer.base64 is None else b64decode(answer.base64)
     return Exact(body, answer.media_type or None, answer.ignore)

@@ -152,10 +152,9 @@ class Lab(Entry):
         for asking, asked in TALKS:
             for one in self.hosts_of(asking):
                 if (other := self.host_of(asked)) is not one:
-                    back = (other.name, one.name)
-                    found.setdefault(back if back in found else (one.name, other.name), []).append(
-                        (asking, asked)
-                    )
+                    back = other.name, one.name
+                    pair = back if back in found else (one.name, other.name)
+                    found.setdefault(pair, []).append((asking, asked))
         return found
 
     def resolved(self, ask: Callable[[str], list[str]] = resolve) -> "Lab":
@@ -181,11 +180,6 @@ class Lab(Entry):
         for one, other in combinations(numbers, 2):
             if numbers[one] == numbers[other]:
                 raise UsageError(f"lab {self.name}: {one} and {other} have the same address, {numbers[one]}")
-        return self.model_copy(
-            update={
-                "hosts": {
-                    name: host.model_copy(update={"address": numbers[name]})
-                    for name, host in self.hosts.items()
-                }
-            }
-        )
+        named = self.hosts.items()
+        hosts = {name: host.model_copy(update={"address": numbers[name]}) for name, host in named}
+        return self.model_copy(update={"hosts": hosts})

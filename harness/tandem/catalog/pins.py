@@ -49,26 +49,15 @@ LOCKS: dict[str, Callable[[str, str], dict[str, str]]] = {
 }
 
 
-def pins_in(name: str, read: Callable[[str], str | None]) -> dict[str, str]:
-    """Dependency -> version. name: of the implementation; read: the text of a file by its path in the repository, None where there is
-    none. Empty where Debian's packages are all it has."""
-    found: dict[str, str] = {}
-    for file, parse in LOCKS.items():
-        if (text := read(f"{name}/{file}")) is not None:
-            found |= parse(text, name)
-            if file == "pom.xml":  # whose libraries are those of its parts
-                found |= parse(read("common/java/pom.xml") or text, name)
-    return {one: version for one, version in sorted(found.items()) if one not in OURS}
-
-
 def pins_of(root: Path, name: str) -> dict[str, str]:
-    """Dependency -> version of an implementation as it is in a repository."""
-
-    def text_of(path: str) -> str | None:
-        file = root / path
-        return file.read_text() if file.is_file() else None
-
-    return pins_in(name, text_of)
+    """Dependency -> version of an implementation as it is in a repository. Empty where Debian's packages are all it has."""
+    found: dict[str, str] = {}
+    for lock, parse in LOCKS.items():
+        if (file := root / name / lock).is_file():
+            found |= parse(file.read_text(), name)
+            if lock == "pom.xml":  # whose libraries are those of its parts
+                found |= parse((root / "common/java/pom.xml").read_text(), name)
+    return {one: version for one, version in sorted(found.items()) if one not in OURS}
 
 
 def moved(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

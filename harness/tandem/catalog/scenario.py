@@ -79,7 +79,7 @@ class Answer(BaseModel):
     created: str | None = None
     """`{"id":N}`, and a row in this table for each answer."""
     ignore: list[str] = []
-    """Paths in JSON whose values are not compared, beside `text` and `texts` (tandem.catalog.ignoring)."""
+    """Paths in JSON whose values are not compared, beside `text` and `texts` (tandem.catalog.golden)."""
 
     @model_validator(mode="after")
     def _one(self) -> "Answer":

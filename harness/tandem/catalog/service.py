@@ -159,28 +159,18 @@ class OwnService(Model):
         if not others:
             return {**first, **common}
         plain = {"stresses": "a request of a service of your own", "statements": [], **common}
-        weighed = list(zip(self.request[1:], others, strict=True))
-        return {
-            **first,
-            **common,
-            "own_class": self.request[0].shown_name,
-            "weight": self.request[0].weight,
-            "beside": [
-                {"weight": one.weight, "scenario": {"name": one.shown_name, **plain, **fields}}
-                for one, fields in weighed
-            ],
-        }
+        beside = [
+            {"weight": one.weight, "scenario": {"name": one.shown_name, **plain, **fields}}
+            for one, fields in zip(self.request[1:], others, strict=True)
+        ]
+        own = {"own_class": self.request[0].shown_name, "weight": self.request[0].weight}
+        return {**first, **common, **own, "beside": beside}
 
 
 def _fields(request: OwnRequest, answer: dict[str, Any]) -> dict[str, Any]:
     """Fields of a scenario with one class of requests."""
-    own: dict[str, Any] = {
-        "method": request.method,
-        "path": request.path,
-        "headers": dict(request.headers),
-        "status": request.status,
-        "answer": {**answer, "ignore": request.ignore},
-    }
+    own: dict[str, Any] = request.model_dump(include={"method", "path", "headers", "status"})
+    own["answer"] = {**answer, "ignore": request.ignore}
     if request.body is not None:
         own["body"] = {"text": request.body}
     return {**own, "values": request.drawn} if request.drawn else own

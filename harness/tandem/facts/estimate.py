@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from tandem.analysis.ceilings import Made
+from tandem.analysis.ceilings import Made, in_same_blocks
 from tandem.analysis.cost import (
     APP,
     AT,
@@ -58,9 +58,6 @@ CLASS, STATEMENT = "class", "statement"
 """The coordinates of what is said of one class of a mix, and of one statement of a reader's own service."""
 TOGETHER = {"duet": "duet_cpu_us_per_request", "saturated": "saturated_cpu_us_per_request"}
 """Role -> the metric of windows in which all were loaded at once: whom the other roles worked for is not known."""
-COMPARED = (TOTAL, APP, GOODPUT)
-"""The metrics of full load in which variants are compared. The first is the primary one: a stack cannot make it smaller by
-leaving its work to the database."""
 
 
 def by_start(found: Iterable[Fact], read: ReadFact) -> dict[Made, float]:
@@ -80,9 +77,10 @@ def by_block(found: Iterable[Fact], read: Read) -> dict[Made, float]:
 def ln_ratios_by_start(of: Iterable[Fact], to: Iterable[Fact], read: ReadFact) -> list[float]:
     """ln(of / to), of each block the last attempt in which both are good: a ratio lives within a block that was made once.
     of, to: good facts of all attempts."""
-    own, other = by_start(of, read), by_start(to, read)
-    both = {made[0]: made for made in sorted(own.keys() & other.keys()) if own[made] > 0 < other[made]}
-    return [math.log(own[made] / other[made]) for made in both.values()]
+    own, others = (
+        {made: value for made, value in by_start(found, read).items() if value > 0} for found in (of, to)
+    )
+    return [math.log(one) for one in in_same_blocks(own, others)]
 
 
 def ln_ratios(of: Iterable[Fact], to: Iterable[Fact], read: Read) -> list[float]:
@@ -286,10 +284,12 @@ def estimates(trials: Sequence[Trial], variants: Sequence[Variant]) -> list[Esti
 
 
 def against_first(group: Sequence[OfVariant], not_ranked: Mapping[str, str]) -> list[Contrast]:
-    """Each variant that is ok by the first one, at full load; none where the first is not ok. group: those that are compared
-    with one another, one family. not_ranked: label -> why its rate is not its own."""
+    """Each variant that is ok by the first one, at full load; none where the first is not ok. The first metric is the primary
+    one: a stack cannot make it smaller by leaving its work to the database. group: those that are compared with one another,
+    one family. not_ranked: label -> why its rate is not its own."""
     first, others = group[0], [one for one in group[1:] if one.ok]
-    return [one for name in COMPARED if first.ok for one in _by_first(name, first, others, not_ranked)]
+    compared = (TOTAL, APP, GOODPUT) if first.ok else ()
+    return [one for name in compared for one in _by_first(name, first, others, not_ranked)]
 
 
 def _by_first(

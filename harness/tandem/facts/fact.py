@@ -104,12 +104,9 @@ def counting(found: Sequence[Fact]) -> list[Fact]:
     It is the one rule. A ratio has a further condition, as it lives within a block that was made once: see
     tandem.facts.estimate.ratio.
     """
-    last: dict[tuple[str, str], int] = {}
-    for one in found:
-        if one.good:
-            key = one.trial, one.label
-            last[key] = max(last.get(key, 0), one.attempt)
-    return [one for one in found if one.good and last[one.trial, one.label] == one.attempt]
+    good = [one for one in found if one.good]
+    last = {(one.trial, one.label): one.attempt for one in sorted(good, key=lambda one: one.attempt)}
+    return [one for one in good if last[one.trial, one.label] == one.attempt]
 
 
 def by_label(found: Iterable[Fact]) -> dict[str, list[Fact]]:

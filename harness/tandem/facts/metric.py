@@ -1,6 +1,6 @@
 """The metrics that studies conclude: key, name, unit, whether more or less is better. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tandem.analysis.cost import APP, AT, TOTAL
@@ -101,11 +101,7 @@ def metric(key: str) -> Metric:
     """The metric of a key; that of a key at an equal rate says so. Raises KeyError for one that is not known."""
     name, at, share = key.partition(AT)
     found = METRICS[name]
-    if not at:
-        return found
-    return Metric(
-        f"{found.title} at {share} % of what the slowest reaches", found.unit, found.better, found.digits
-    )
+    return replace(found, title=f"{found.title} at {share} % of what the slowest reaches") if at else found
 
 
 def told_coordinates(coordinates: Coordinates) -> str:

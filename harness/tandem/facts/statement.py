@@ -72,9 +72,8 @@ def key_of(record: SessionRecord, contrast: Contrast) -> Key:
 
     def side(label: str) -> Side:
         ran = record.programs[label]
-        return Side(
-            ran.implementation, ran.version, _sorted(ran.settings if ran.effective is None else ran.effective)
-        )
+        settings = ran.settings if ran.effective is None else ran.effective
+        return Side(ran.implementation, ran.version, tuple(sorted(settings.items())))
 
     return Key(
         metric=contrast.metric,
@@ -89,10 +88,6 @@ def key_of(record: SessionRecord, contrast: Contrast) -> Key:
         services=record.services,
         cgroup_version=record.machine.cgroup_version if MEMORY in contrast.metric else None,
     )
-
-
-def _sorted(settings: dict[str, str]) -> Settings:
-    return tuple(sorted(settings.items()))
 
 
 def defaults_now(catalog: Catalog, implementation: str, placement: str) -> dict[str, str]:
@@ -156,10 +151,8 @@ class Statements(BaseModel):
         for pair in self.pairs:
             joined = {*pair}.union(*(group for group in found if group & {*pair}))
             found = [group for group in found if not group & joined] + [joined]
-        order = self.implementations
-        return sorted(
-            (sorted(group, key=order.index) for group in found), key=lambda group: order.index(group[0])
-        )
+        order = self.implementations.index
+        return sorted((sorted(group, key=order) for group in found), key=lambda group: order(group[0]))
 
 
 def read_statements(root: Path, other: Path | None = None) -> Statements:
@@ -184,7 +177,7 @@ def key_now(
 
     def side(name: str) -> Side:
         now = defaults_now(catalog, name, statements.placement)
-        return Side(name, catalog.implementation(name).version, _sorted(now))
+        return Side(name, catalog.implementation(name).version, tuple(sorted(now.items())))
 
     where = asked.name, asked.version, topology or statements.topology, statements.placement
     return Key(metric, side(of), side(to), *where)
@@ -219,6 +212,16 @@ class Draw:
     def key(self) -> Key:
         """The statement that it is a draw of."""
         return key_of(self.session, self.contrast)
+
+    @property
+    def turned(self) -> "Draw":
+        """The draw of the reciprocal statement."""
+        return Draw(self.session, turned(self.contrast))
+
+    @property
+    def control_failed(self) -> bool:
+        control = self.session.control
+        return control is not None and self.contrast.metric in control.failed
 
     @property
     def ln(self) -> float:
@@ -322,17 +325,14 @@ class StatedAnswers(Part):
 
 def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
     """The draws of a statement in order of time; those that were made the other way round are turned."""
-    found, other = [], key.turned
-    for record in sessions:
-        for contrast in record.contrasts:
-            if contrast.ratio is None or contrast.metric != key.metric:
-                continue
-            own = key_of(record, contrast)
-            if own == key:
-                found.append(Draw(record, contrast))
-            elif own == other:
-                found.append(Draw(record, turned(contrast)))
-    return found
+    either = key, key.turned
+    every = ((draw, draw.key) for draw in _every_draw(sessions) if draw.contrast.metric == key.metric)
+    return [draw if own == key else draw.turned for draw, own in every if own in either]
+
+
+def _every_draw(sessions: Iterable[SessionRecord]) -> Iterator[Draw]:
+    """The draws of all statements, in order of time."""
+    yield from (Draw(record, one) for record in sessions for one in record.contrasts if one.ratio is not None)
 
 
 def newest(sessions: Sequence[SessionRecord], key: Key) -> list[Draw]:
@@ -363,7 +363,8 @@ def _of_any_day(sessions: Iterable[SessionRecord], key: Key) -> Iterator[Draw]:
             of, to = record.programs[contrast.of], record.programs[contrast.to]
             if of.settings or to.settings:
                 continue
-            draw = Draw(record, contrast if of.implementation == key.of.implementation else turned(contrast))
+            draw = Draw(record, contrast)
+            draw = draw if of.implementation == key.of.implementation else draw.turned
             if _of_whichever_version(draw.key) == _of_whichever_version(key):
                 yield draw
 
@@ -377,9 +378,9 @@ def _apart(own: Key, key: Key) -> Iterator[str]:
     if own.scenario_version != key.scenario_version:
         yield f"{own.scenario} version {own.scenario_version}"
     sides = (own.of, key.of), (own.to, key.to)
-    yield from (
-        f"{had.implementation} version {had.version}" for had, now in sides if had.version != now.version
-    )
+    for had, now in sides:
+        if had.version != now.version:
+            yield f"{had.implementation} version {had.version}"
     for had, now in sides:
         if had.settings != now.settings:
             yield f"{had.implementation} with {' and '.join(unlike(had.settings, dict(now.settings)))}"
@@ -454,10 +455,7 @@ def known(found: Sequence[Draw], today: Key | None = None) -> Known | None:
         interval=_of_ln(t_interval(means)),
         sd_ln=statistics.stdev(every) if len(every) > 1 else None,
         expected=_of_ln(next_value(every)),
-        control_failed=sum(
-            draw.session.control is not None and draw.contrast.metric in draw.session.control.failed
-            for draw in found
-        ),
+        control_failed=sum(draw.control_failed for draw in found),
         earlier=today is not None and found[0].key != today,
     )
 
@@ -471,15 +469,12 @@ def every_statement(sessions: Iterable[SessionRecord]) -> dict[Key, list[Draw]]:
     """All statements that sessions are draws of, with their draws in order of time: of two that are each other's reciprocal
     the first."""
     found: dict[Key, list[Draw]] = {}
-    for record in sessions:
-        for contrast in record.contrasts:
-            key = key_of(record, contrast)
-            if contrast.ratio is None:
-                continue
-            if key not in found and key.turned in found:
-                found[key.turned].append(Draw(record, turned(contrast)))
-            else:
-                found.setdefault(key, []).append(Draw(record, contrast))
+    for draw in _every_draw(sessions):
+        key = draw.key
+        if key not in found and key.turned in found:
+            found[key.turned].append(draw.turned)
+        else:
+            found.setdefault(key, []).append(draw)
     return found
 
 
@@ -513,9 +508,7 @@ def beside(record: SessionRecord, sessions: Sequence[SessionRecord]) -> list[Bes
     """Each contrast of a session that others have measured at least twice, beside what they say. One limit for the family:
     each has 1 - ALPHA / (how many there are)."""
     others = [one for one in sessions if one.id != record.id]
-    pairs = [
-        (contrast, draws(others, key_of(record, contrast))) for contrast in record.contrasts if contrast.ratio
-    ]
+    pairs = [(draw.contrast, draws(others, draw.key)) for draw in _every_draw([record])]
     comparable = [(contrast, found) for contrast, found in pairs if len(found) > 1]
     told = []
     for contrast, found in comparable:

@@ -122,9 +122,8 @@ def distance(window: Window, at_once: Concurrency) -> Resource | None:
         return None
     held = window.goodput_rps * at_once.round_trips * window.db_rtt_ms.before_p50 / 1e3
     used = held / min(usable, window.connections)
-    return Resource(
-        name="the distance to the database", tag="distance", utilisation=used, limit=DISTANCE_BUSY
-    )
+    name = "the distance to the database"
+    return Resource(name=name, tag="distance", utilisation=used, limit=DISTANCE_BUSY)
 
 
 def nearest(ranked: Sequence[Resource]) -> list[Resource]:
@@ -159,25 +158,40 @@ def bottleneck(window: Window, at_once: Concurrency) -> tuple[str, list[str]]:
     if window.utilisation_bound_rps is not None and window.utilisation_bound_by is not None:
         bound = f"{window.utilisation_bound_by} would be exhausted at {window.utilisation_bound_rps:,.0f}/s"
         evidence.append(f"at this cost per request the CPUs of {bound}")
+    tag, why = _limit(window, ranked, at_once)
+    return tag, [*(line for line in evidence if line not in why), *why]
 
+
+def _limit(window: Window, ranked: Sequence[Resource], at_once: Concurrency) -> tuple[str, list[str]]:
+    """The bottleneck's tag, and what decided it beside the shares."""
+    connections, queue = window.connections, window.proxy.queue_mean if window.proxy else None
     if exhausted := nearest(ranked):
-        return "+".join(dict.fromkeys(one.tag for one in exhausted)), [*evidence, *_why(exhausted)]
+        return "+".join(dict.fromkeys(one.tag for one in exhausted)), _why(exhausted)
     inside, admitted = at_once.inside, at_once.admitted
     spare = admitted is not None and inside is not None and inside < admitted
-    queue = window.proxy.queue_mean if window.proxy else None
-    if not spare and queue is not None and queue > PROXY_QUEUE_SHARE * window.connections:
-        told = f"on average, {queue:.0f} of {window.connections} requests wait in HAProxy's queue"
-        return "proxy", [*evidence, told]
+    if not spare and queue is not None and queue > PROXY_QUEUE_SHARE * connections:
+        return "proxy", [f"on average, {queue:.0f} of {connections} requests wait in HAProxy's queue"]
     if window.load == "open":
-        return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
-    in_use, locked = min(at_once.in_use or 0, window.connections), window.lock_waits_mean
+        return "offered-load", ["nothing was exhausted at the offered rate"]
+    in_use, locked = min(at_once.in_use or 0, connections), window.lock_waits_mean
     if locked is not None and locked > LOCK_WAIT_SHARE * in_use:
-        told = f"on average, {locked:.0f} of {in_use} database connections wait for a lock"
-        return "database", [*evidence, told]
+        return "database", [f"on average, {locked:.0f} of {in_use} database connections wait for a lock"]
     others = [one.text for one in host_findings(window) if one.code in ("steal", "foreign-cpu")]
     if others and _could_be_exhausted(window, ranked):
-        return "unknown", [*evidence, f"the stack did not exhaust its CPUs, but {others[0]}"]
-    return _held(window, evidence, at_once)
+        return "unknown", [f"the stack did not exhaust its CPUs, but {others[0]}"]
+    # Nothing that works is exhausted: what requests hold, or wait for.
+    threads, far, why = at_once.handler_threads, distance(window, at_once), _pool_wait(window, at_once)
+    found = ["pool-wait"] if why else []
+    if not why and threads is not None and threads < connections:
+        found = ["thread-pool"]
+        why = [f"{connections} connections share {threads} handler threads, and no CPU is exhausted"]
+    if far is not None and far.utilisation > far.limit:
+        found.append(far.tag)
+        share = f"{far.utilisation:.0%} of the time of the connections that can be in use"
+        why.append(f"round trips to the database take {share}")
+    if not found:
+        return "latency-bound", ["no resource was exhausted: requests wait for answers"]
+    return "+".join(found), why
 
 
 def _could_be_exhausted(window: Window, ranked: Sequence[Resource]) -> bool:
@@ -191,36 +205,13 @@ def _could_be_exhausted(window: Window, ranked: Sequence[Resource]) -> bool:
 
 def _why(found: Sequence[Resource]) -> list[str]:
     """Evidence that the shares by themselves are not: who uses most of a shared set, and what is as busy."""
-    lines = [
-        f"one thread of the application used {one.utilisation:.2f} of a core"
-        for one in found
-        if one.tag == "app-thread"
-    ]
-    lines += [
-        f"{next(iter(one.parts))} is the largest user of the exhausted {one.name}"
-        for one in found
-        if len(one.parts) > 1 and one.utilisation > one.limit
-    ]
+    threads = [one for one in found if one.tag == "app-thread"]
+    lines = [f"one thread of the application used {one.utilisation:.2f} of a core" for one in threads]
+    sets = [one for one in found if len(one.parts) > 1 and one.utilisation > one.limit]
+    lines += [f"{next(iter(one.parts))} is the largest user of the exhausted {one.name}" for one in sets]
     if len(found) > 1:
         lines.append(f"within 10 points: {', '.join(f'{one.name} {one.utilisation:.0%}' for one in found)}")
     return lines
-
-
-def _held(window: Window, evidence: list[str], at_once: Concurrency) -> tuple[str, list[str]]:
-    """The limit where nothing that works is exhausted: what requests hold, or wait for."""
-    found, handler_threads, far = [], at_once.handler_threads, distance(window, at_once)
-    if waiting := _pool_wait(window, at_once):
-        found = ["pool-wait"]
-        evidence = [*(line for line in evidence if line not in waiting), *waiting]
-    elif handler_threads is not None and handler_threads < window.connections:
-        shared = f"{window.connections} connections share {handler_threads} handler threads, and no CPU is exhausted"
-        found, evidence = ["thread-pool"], [*evidence, shared]
-    if far is not None and far.utilisation > far.limit:
-        told = f"round trips to the database take {far.utilisation:.0%} of the time of the connections that can be in use"
-        found, evidence = [*found, far.tag], [*evidence, told]
-    if found:
-        return "+".join(found), evidence
-    return "latency-bound", [*evidence, "no resource was exhausted: requests wait for answers"]
 
 
 def resources(window: Window, at_once: Concurrency) -> list[Resource]:
@@ -261,22 +252,18 @@ def _pool_wait(window: Window, at_once: Concurrency) -> list[str]:
     that, so a share above the limit is above it in any case. Where its pool tells, nobody has to infer it from counts; and
     with fewer threads than connections they wait for a thread before they could wait for a connection.
     """
-    db_pool_usable, handler_threads = at_once.db_pool_usable, at_once.handler_threads
+    usable, threads = at_once.db_pool_usable, at_once.handler_threads
     pooler, told_ms, mean_ms = window.pooler, window.app_pool_wait_ms, _inside_ms(window)
-    if db_pool_usable is None or not mean_ms:
+    if usable is None or not mean_ms:
         return []
-    waits = []
-    if told_ms is not None and told_ms > POOL_WAIT_SHARE * mean_ms:
-        waits += _app_pool(window)
+    waits = _app_pool(window) if told_ms is not None and told_ms > POOL_WAIT_SHARE * mean_ms else []
     if pooler is not None and pooler.wait_us_per_query is not None and window.requests:
         waited_ms = pooler.wait_us_per_query * pooler.queries / window.requests / 1e3
         if waited_ms > POOL_WAIT_SHARE * mean_ms:
-            waits.append(
-                f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%}) for a server connection in PgBouncer"
-            )
-    scarcer = handler_threads is None or db_pool_usable <= handler_threads
-    if not waits and told_ms is None and scarcer and db_pool_usable < window.connections:
-        waits.append(
-            f"{window.connections} connections share {db_pool_usable} database connections, and no CPU is exhausted"
-        )
+            share = f"{waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%})"
+            waits.append(f"requests wait {share} for a server connection in PgBouncer")
+    scarcer = threads is None or usable <= threads
+    if not waits and told_ms is None and scarcer and usable < window.connections:
+        share = f"{window.connections} connections share {usable} database connections"
+        waits.append(f"{share}, and no CPU is exhausted")
     return waits

@@ -28,38 +28,38 @@ class RoleCounters:
     """
 
     def __init__(self, series: Series, spans: Spans, cpusets: dict[str, str], host_cpus: int) -> None:
-        self.series, self.spans = series, spans
-        self._cpusets, self._host_cpus = cpusets, host_cpus
-
-    @property
-    def names(self) -> list[str]:
-        """The roles that figures are given of."""
-        return [role for role in self._cpusets if role == FIRST or not is_generator(role)]
+        self.series, self.spans, self._host_cpus = series, spans, host_cpus
+        # Generators may run on several machines.
+        self._generators = {name: cpuset for name, cpuset in cpusets.items() if is_generator(name)}
+        sets = dict.fromkeys(self._generators.values())
+        together = "" if "" in sets else ",".join(sets)
+        self._cpusets = {
+            role: together if role == FIRST else cpuset
+            for role, cpuset in cpusets.items()
+            if role == FIRST or not is_generator(role)
+        }
 
     def roles(self, busiest_thread_cores: float | None) -> dict[str, Role]:
         """The use of each role. busiest_thread_cores: of the application."""
-        found = {role: self._role(role) for role in self.names}
+        found, samples = dict[str, Role](), self.series.samples
+        for role, cpuset in self._cpusets.items():
+            memory = usage(role, lambda used: used.memory_bytes)
+            throttled = usage(role, lambda used: used.throttled_s)
+            found[role] = Role(
+                cpu_cores=rate(self.series, self.spans, cpu_s(role)),
+                cpuset=cpuset,
+                cores_available=self._cores(cpuset),
+                memory_peak_bytes=round(max(memory(sample) for sample in samples)),
+                throttled_s=throttled(samples[-1]) - throttled(samples[0]),
+            )
         found["app"].busiest_thread_cores = busiest_thread_cores
         return found
-
-    def _role(self, role: str) -> Role:
-        cpuset = self._cpuset(role)
-        memory = usage(role, lambda used: used.memory_bytes)
-        throttled = usage(role, lambda used: used.throttled_s)
-        samples = self.series.samples
-        return Role(
-            cpu_cores=rate(self.series, self.spans, cpu_s(role)),
-            cpuset=cpuset,
-            cores_available=self._cores(cpuset),
-            memory_peak_bytes=round(max(memory(sample) for sample in samples)),
-            throttled_s=throttled(samples[-1]) - throttled(samples[0]),
-        )
 
     def with_cpu(self, one: GeneratorShare) -> GeneratorShare:
         """A generator's share of the load, with what that generator used."""
         used = one.model_copy()
         used.cpu_cores = rate(self.series, self.spans, _of_group(one.role))
-        used.cpuset = self._cpusets[one.role]
+        used.cpuset = self._generators[one.role]
         used.cores_available = self._cores(used.cpuset)
         return used
 
@@ -80,16 +80,9 @@ class RoleCounters:
             good=good[first:last].tolist(),
             app_cpu_s=each(cpu_s("app")),
             steal_share=[s / t if t > 0 else 0.0 for s, t in zip(steal, total, strict=True)],
-            role_cpu_s={role: each(cpu_s(role)) for role in self.names},
+            role_cpu_s={role: each(cpu_s(role)) for role in self._cpusets},
             app_memory_bytes=[round(self.series.at(edge, memory)) for edge in edges[1:]],
         )
-
-    def _cpuset(self, role: str) -> str:
-        """A role's CPU set; those of all generators together, which may run on several machines."""
-        if role != FIRST:
-            return self._cpusets[role]
-        sets = {cpuset: None for name, cpuset in self._cpusets.items() if is_generator(name)}
-        return "" if "" in sets else ",".join(sets)
 
     def _cores(self, cpuset: str) -> int:
         return cpus_in(cpuset) or self._host_cpus or 1

@@ -1,7 +1,7 @@
 """Gates on what the host did besides steal and foreign CPU: hiccups, clocks, swapping, dropped connections, its speed; and
 which of all of them cannot judge a host. Pure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -61,51 +61,30 @@ def disturbances(host: HostActivity) -> Iterator[Finding]:
 
 # ---- which gates cannot judge ----
 
-type Activities = Sequence[HostActivity]
+GATES = ("steal", "foreign CPU", "hiccups", "clock", "swap", "listen queue")
+"""The gates that watch the host, for people."""
 
 
-def _no_steal(windows: Activities) -> str | None:
-    told = [True if one.steal_share else one.steal_told for one in windows]
-    if True in told or False not in told:
-        return None
-    return "the kernel has counted none since it started: the hypervisor takes none or does not tell"
-
-
-def _no_foreign_cpu(windows: Activities) -> str | None:
-    known = [one.foreign_cpu_share for one in windows if one.foreign_cpu_share is not None]
-    if not known:
-        return "it was not counted"
-    return None if any(known) else "it reads 0 in every window: the clocks of the two sides do not fit"
-
-
-def _no_hiccups(windows: Activities) -> str | None:
-    ran = [one.hiccup for one in windows if one.hiccup is not None]
-    if not ran:
-        return "no meter ran"
-    return None if any(one.realtime for one in ran) else "the meter is not real-time"
-
-
-def _untold(of: Callable[[HostActivity], object]) -> Callable[[Activities], str | None]:
-    def why(windows: Activities) -> str | None:
-        return None if any(of(one) is not None for one in windows) else "the host does not tell"
-
-    return why
-
-
-GATES: dict[str, Callable[[Activities], str | None]] = {
-    "steal": _no_steal,
-    "foreign CPU": _no_foreign_cpu,
-    "hiccups": _no_hiccups,
-    "clock": _untold(lambda host: host.clock_drift_ms),
-    "swap": _untold(lambda host: host.swapped_pages),
-    "listen queue": _untold(lambda host: host.listen_overflows),
-}
-"""Gate that watches the host, for people -> why it could judge none of these windows; None: it could."""
-
-
-def cannot_judge(windows: Activities) -> dict[str, str]:
+def cannot_judge(windows: Sequence[HostActivity]) -> dict[str, str]:
     """The gates that had nothing to go by in any of these windows -> why. A gate that is silent then says nothing."""
-    return {name: why for name, look in GATES.items() if (why := look(windows)) is not None}
+    found, steal = dict[str, str](), [True if one.steal_share else one.steal_told for one in windows]
+    if True not in steal and False in steal:
+        found["steal"] = (
+            "the kernel has counted none since it started: the hypervisor takes none or does not tell"
+        )
+    foreign = [one.foreign_cpu_share for one in windows if one.foreign_cpu_share is not None]
+    if not any(foreign):
+        unfit = "it reads 0 in every window: the clocks of the two sides do not fit"
+        found["foreign CPU"] = unfit if foreign else "it was not counted"
+    meters = [one.hiccup for one in windows if one.hiccup is not None]
+    if not any(one.realtime for one in meters):
+        found["hiccups"] = "the meter is not real-time" if meters else "no meter ran"
+    told: dict[str, list[float | None]] = {
+        "clock": [one.clock_drift_ms for one in windows],
+        "swap": [one.swapped_pages for one in windows],
+        "listen queue": [one.listen_overflows for one in windows],
+    }
+    return found | {gate: "the host does not tell" for gate, own in told.items() if {*own} <= {None}}
 
 
 SAME_WORK = ("proxy", "pgbouncer", "loadgen")
@@ -163,10 +142,9 @@ def host_speed(closed: Sequence[Window]) -> Finding | None:
     if len(costs) < 2 or len({frozenset(window.roles) for window in closed}) != 1:
         return None
     (low, cheap), (high, dear) = (pick(costs, key=lambda pair: pair[0]) for pick in (min, max))
-    if high <= low * (1 + SPREAD_WARN):
+    # Where the harness's own wake-ups cost as before, it was something that the application did.
+    if high <= low * (1 + SPREAD_WARN) or _dearer(cheap, dear) is False:
         return None
-    if _dearer(cheap, dear) is False:
-        return None  # then it was something that the application did
     text = (
         f"the host's speed changed between the starts: {' + '.join(role for role in SAME_WORK if role in cheap.roles)} did the"
         f" same work per request in each, but it cost {low:.0f} to {high:.0f} µs of CPU (goodput {cheap.goodput_rps:,.0f} and"

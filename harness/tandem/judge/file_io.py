@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tandem.errors import TandemError
 from tandem.judge.judge import STEAL_VOID, STEAL_WARN
 from tandem.record.part import Number, Part
+from tandem.record.store import explained
 from tandem.record.window import Finding
 
 PROGRAM = "file-io"
@@ -136,9 +137,7 @@ def read(text: str) -> Document:
     try:
         return Document.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = " -> ".join(str(part) for part in first["loc"])
-        raise TandemError(f"asynctest's output is not as expected: {where}: {first['msg']}") from None
+        raise TandemError(f"asynctest's output is not as expected: {explained(error)}") from None
 
 
 class Counting(Part):
@@ -174,7 +173,7 @@ def disturbance(steal_share: float) -> list[Finding]:
     if steal_share <= STEAL_WARN:
         return []
     text = f"the hypervisor took {steal_share:.1%} of the CPUs"
-    return [Finding(code="steal", severity="warning" if steal_share <= STEAL_VOID else "void", text=text)]
+    return [Finding.of("steal", "warning" if steal_share <= STEAL_VOID else "void", text)]
 
 
 def _wrong(text: str) -> Finding:
@@ -189,9 +188,8 @@ def _elsewhere(document: Document, made: Measurement) -> str:
     if made.disk_read_bytes is None:
         return "the kernel does not report what came from the disk"
     share = made.disk_read_bytes / document.asked.bytes
-    if made.cache == "cold":
-        return f"not achieved: the files did not leave the page cache, {share:.0%} came from the disk"
-    return f"not achieved: the page cache did not keep the files, {share:.0%} came from the disk"
+    cold, hot = "the files did not leave the page cache", "the page cache did not keep the files"
+    return f"not achieved: {cold if made.cache == 'cold' else hot}, {share:.0%} came from the disk"
 
 
 def _figures(loop: Measurement | None, made: Measurement) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """What this machine, or a lab of several, is fit for: from what doctor read of hosts and of the network between them. Pure."""
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Literal
 
 from tandem.catalog.labs import Lab, LabHost, Role
@@ -142,18 +142,17 @@ def of_link(link: Link) -> list[Check]:
     about, network = f"{link.one} - {link.other}", link.network
     if network is None:
         return [Check("network", "bad", "not measured", link.problem, about)] if link.problem else []
-    means = "included in every figure, the same for all implementations"
-    trip = Check("round trip", "good", f"{network.round_trip_ms:.2f} ms", means, about)
+    far, means = False, "included in every figure, the same for all implementations"
     if network.round_trip_ms > ROUND_TRIP_LONG_MS:
-        means = "added to each request and each query: is this the intended network?"
-        trip = replace(trip, state="limited", means=means)
+        far, means = True, "added to each request and each query: is this the intended network?"
     least_bps = min(network.there_bps, network.back_bps)
+    narrow = least_bps < NARROW_BPS
     answers = f"carries {least_bps / 8 / ANSWER_BYTES:,.0f} answers of {ANSWER_BYTES // 1000} kB a second"
-    width = Check("bandwidth", "good", bits(least_bps), answers, about)
-    if least_bps < NARROW_BPS:
-        means = f"{answers}: it may be the limit before an application is"
-        width = replace(width, state="limited", means=means)
-    return [trip, width]
+    answers += ": it may be the limit before an application is" if narrow else ""
+    return [
+        Check("round trip", "limited" if far else "good", f"{network.round_trip_ms:.2f} ms", means, about),
+        Check("bandwidth", "limited" if narrow else "good", bits(least_bps), answers, about),
+    ]
 
 
 def bits(bps: float) -> str:
@@ -163,10 +162,7 @@ def bits(bps: float) -> str:
 
 def checks(machines: list[Machine], links: list[Link]) -> list[Check]:
     """All that was looked at, the hosts first."""
-    return [
-        *(one for machine in machines for one in of_machine(machine)),
-        *(one for link in links for one in of_link(link)),
-    ]
+    return [*chain.from_iterable([*map(of_machine, machines), *map(of_link, links)])]
 
 
 def _between(lab: Lab, links: list[Link], asking: Role, asked: Role) -> float | None:

@@ -40,10 +40,9 @@ def share(
         found.problem = left
         return found
     rows, report = left
-    errors = sum(report.errorDistribution.values())
-    found.requests, found.errors = len(rows), errors
+    found.requests, found.errors = len(rows), report.errors
     if load.rate_rps is not None:
-        loop = open_loop(rows, load.rate_rps, load.duration_s, errors)
+        loop = open_loop(rows, load.rate_rps, load.duration_s, report.errors)
         inside = (loop.intended_s >= trim_start_s) & (loop.intended_s < load.duration_s - trim_end_s)
         found.lateness_ms = times(loop.lateness_s[inside])
     return found

@@ -4,7 +4,7 @@ The thresholds are those of a laptop or a shared runner; docs/reference/checks-a
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tandem.catalog.scenario import EARLY_MS
@@ -66,7 +66,6 @@ class Expectation:
     """The contract's expectation of one request of the scenario."""
 
     statements: list[str]
-    proxied: bool
     resets: bool = False
     """DB_RESET=1: the driver's own reset statements are asked for."""
     time_zone: bool = False
@@ -117,6 +116,13 @@ def _no_answers(window: Window, expected: Expectation) -> Iterator[Finding]:
     yield Finding.of("no-answers", "invalid", f"not one request was answered{why}")
 
 
+def wrong_bodies(window: Window) -> Iterator[Finding]:
+    """Were the whole bodies right that the harness itself asked for?"""
+    if window.probe_failures:
+        text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
+        yield Finding.of("wrong-body", "invalid", text)
+
+
 def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Were the answers right, and was that looked at?"""
     if window.probes == 0:
@@ -135,9 +141,7 @@ def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
         severe = bad - allowed > FAILED_MOST * requests + FAILED_SLACK
         text = f"{bad / requests:.2%} of the requests failed: {reasons}"
         yield Finding.of("wrong-answers", "invalid" if severe else "warning", text)
-    if window.probe_failures:
-        text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
-        yield Finding.of("wrong-body", "invalid", text)
+    yield from wrong_bodies(window)
     answered = right_answers(window)
     own = answered - window.good
     if window.load == "closed" and window.good and own > OWN_WARN * answered:
@@ -187,12 +191,9 @@ def _path(window: Window, expected: Expectation) -> Iterator[Finding]:
         yield Finding.of("proxy-mismatch", "invalid", text)
     # After an answer that failed, a generator may open its connection anew.
     opened = window.proxy.connections_opened if window.proxy else window.connections_opened
-    asked = (
-        0.0
-        if window.proxy or not expected.requests_per_connection
-        else answered / expected.requests_per_connection
-    )
-    most = asked + REOPENED_MOST * answered + window.connections + REOPENED_SLACK + bad
+    most = REOPENED_MOST * answered + window.connections + REOPENED_SLACK + bad
+    if expected.requests_per_connection and not window.proxy:
+        most += answered / expected.requests_per_connection
     if opened is not None and opened > most:
         who = "HAProxy" if window.proxy else "the generator"
         text = f"{who} opened {opened} connections to the application for {answered} answers: they are not kept alive"
@@ -213,12 +214,12 @@ class AnsweredRequests:
     @classmethod
     def of(cls, window: Window, expected: Expectation) -> list["AnsweredRequests"]:
         """The answered requests of each class. The harness's own requests are of the first."""
-        probes, retried = right_answers(window) - window.good, window.retried or 0
+        answered = right_answers(window)
         if not window.classes:
-            return [cls(expected, window.good + probes, window.unanswered, window.implied_rows)]
+            return [cls(expected, answered, window.unanswered, window.implied_rows)]
         first, *others = window.classes
-        failed = first.failed + window.failed.get(REFUSED, 0) + retried
-        own = cls(expected, first.good + probes, failed, window.implied_rows)
+        failed = first.failed + window.failed.get(REFUSED, 0) + (window.retried or 0)
+        own = cls(expected, answered - window.good + first.good, failed, window.implied_rows)
         beside = zip(expected.beside, others, strict=True)
         return [own, *(cls(of, one.good, one.failed) for of, one in beside)]
 
@@ -396,17 +397,12 @@ def voided(findings: list[Finding], codes: Collection[str]) -> list[Finding]:
     return [f.model_copy(update={"severity": "void"}) if f.code in codes else f for f in findings]
 
 
-type Gate = Callable[[Window, Expectation], Iterator[Finding]]
-
-OF_ANSWERS: tuple[Gate, ...] = (_answers, _database, _path)
-OF_LOAD: tuple[Gate, ...] = (_time, _load, _round_trip)
-
-
 def gates(window: Window, expected: Expectation) -> list[Finding]:
     """Everything that the checks notice about a window, gravest kind first."""
     host, shares = host_findings(window), [*generators.gates(window)]
-    work = (*(OF_ANSWERS if window.requests else [_no_answers]), *OF_LOAD)
-    found = [*(finding for gate in work for finding in gate(window, expected)), *accounting(window)]
+    of_answers = (_answers, _database, _path) if window.requests else (_no_answers,)
+    work = (*of_answers, _time, _load, _round_trip, accounting)
+    found = [finding for gate in work for finding in gate(window, expected)]
     if any(finding.code == "incomplete" for finding in found) and (why := slowed(window)):
         host.append(Finding.of("host-speed", "void", why))
     if any(finding.severity == "void" for finding in host):
@@ -443,18 +439,17 @@ def utilisation_bound(throughput_rps: float, roles: dict[str, Role]) -> tuple[fl
     a CPU set exhaust it together; the set is named after them, its largest user first.
     """
     sets: dict[str, list[str]] = {}
-    for name, role in roles.items():
-        sets.setdefault(role.cpuset, []).append(name)
+    for name in sorted(roles, key=lambda name: -roles[name].cpu_cores):
+        sets.setdefault(roles[name].cpuset, []).append(name)
     bounds = []
     for names in sets.values():
         used = sum(roles[name].cpu_cores for name in names)
         if used > 0 and throughput_rps > 0:
-            ordered = sorted(names, key=lambda name: -roles[name].cpu_cores)
-            bounds.append((throughput_rps * roles[ordered[0]].cores_available / used, "+".join(ordered)))
+            bounds.append((throughput_rps * roles[names[0]].cores_available / used, "+".join(names)))
     return min(bounds, default=None)
 
 
-def accounting(window: Window) -> Iterator[Finding]:
+def accounting(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Findings where two counts of the same thing differ. A figure that was not measured is not judged."""
     rows, reported = window.rows_2xx, window.reported_2xx
     if rows is not None and reported is not None and abs(rows - reported) > ROWS_TOLERANCE * reported:

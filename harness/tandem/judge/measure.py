@@ -84,11 +84,6 @@ class Measured:
     def probed(self) -> Probed:
         return self.of(Probed) or Probed(0, [], [])
 
-    @property
-    def errors(self) -> int:
-        """Requests without a row."""
-        return sum(self.report.errorDistribution.values())
-
 
 @dataclass(frozen=True)
 class ClassConditions:
@@ -97,7 +92,9 @@ class ClassConditions:
     name: str
     weight: int
     status: int
+    """Status of a right answer."""
     lengths: set[int] | None
+    """Lengths that a right body can have, in bytes; None: any."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +107,8 @@ class WindowConditions:
     rate_rps: int | None
     trim_start_s: float
     trim_end_s: float
-    lengths: set[int] | None
-    """Lengths that a right body can have, in bytes."""
+    classes: list[ClassConditions]
+    """The classes of a mix, its own first; most loads have one."""
     cpusets: dict[str, str]
     """Role -> CPU set, "" for all."""
     host_cpus: int = 0
@@ -119,22 +116,17 @@ class WindowConditions:
     """Key that a right answer can be about -> its length."""
     chosen: bool = False
     """The database draws one of the keys for each answer."""
-    status: int = 200
-    """Status of a right answer."""
     timeout_s: float = float(TIMEOUT_S)
     arrivals: Literal["paced", "poisson", "bursts"] | None = None
-    classes: list[ClassConditions] = field(default_factory=list)
-    """The classes of a mix, its own first."""
 
     @property
-    def each_class(self) -> list[ClassConditions]:
-        """What is right for each class; where there is no mix, for all."""
-        return self.classes or [ClassConditions("", 1, self.status, self.lengths)]
+    def mixed(self) -> bool:
+        return len(self.classes) > 1
 
     def right(self, rows: Rows) -> Mask:
         """Which rows are right answers."""
         found = np.zeros(len(rows), dtype=np.bool_)
-        for number, one in enumerate(self.each_class):
+        for number, one in enumerate(self.classes):
             found |= rows.is_of(number) & rows_.right_answers(rows, one.status, one.lengths)
         return found
 
@@ -177,7 +169,7 @@ class MeasuredPart:
             self.steady, self.timed = self.slices >= 0, own.timed(rows, self.slices)
             self.in_flight = own.in_flight(rows)
         if asked.rate_rps is not None:
-            self.load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, measured.errors)
+            self.load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, measured.report.errors)
 
 
 def window(measured: Measured, asked: WindowConditions) -> Window:
@@ -241,7 +233,7 @@ def _answers(part: MeasuredPart, roles: RoleCounters) -> AnswerFigures:
     measured, asked, rows, good = part.measured, part.asked, part.rows, part.good
     report, probed, database = measured.report, measured.probed, measured.of(StatementCounts)
     failed = Counter[str]()
-    for number, one in enumerate(asked.each_class):
+    for number, one in enumerate(asked.classes):
         failed.update(rows_.failures(rows.of_class(number), one.status, one.lengths))
     failed.update({f"error: {reason}": n for reason, n in report.errorDistribution.items()})
     if probed.refused:
@@ -268,7 +260,7 @@ def _answers(part: MeasuredPart, roles: RoleCounters) -> AnswerFigures:
         in_flight_mean=part.in_flight,
         rows_2xx=int((rows.status // 100 == 2).sum()),
         reported_2xx=report.answered_2xx,
-        classes=[_class_of(part, number) for number in range(len(asked.classes))],
+        classes=[_class_of(part, number) for number in range(len(asked.classes))] if asked.mixed else [],
         answer_ms_min=float(right_s.min()) * 1e3 if len(right_s) else None,
         answer_ms_max=float(counted_s.max()) * 1e3 if len(counted_s) else None,
         implied_rows=implied_rows(
@@ -341,8 +333,8 @@ def _open_loop(part: MeasuredPart) -> OpenLoopFigures:
     load, asked, of = part.load, part.asked, part.rows.is_of(0)
     if load is None:
         return OpenLoopFigures()
-    errors = part.measured.report.errors_of.get(0, 0) if asked.classes else part.measured.errors
-    response = _response(part, load, 0, errors)
+    report = part.measured.report
+    response = _response(part, load, 0, report.errors_of.get(0, 0) if asked.mixed else report.errors)
     own = replace(load, intended_s=load.intended_s[of], response_s=load.response_s[of])
     return OpenLoopFigures(
         response_time_ms=rows_.times(*response),

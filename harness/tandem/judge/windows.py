@@ -35,9 +35,8 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
     out = {}
     for label, one in windows.items():
         made, own = one.window.model_copy(update={"statements": {}, "stored_rows": None}), one.expected
-        nothing = Expectation([], proxied=False)
-        beside = (nothing,) * len(own.beside)
-        less = replace(nothing, idle_connections=own.idle_connections, beside=beside)
+        beside = (Expectation([]),) * len(own.beside)
+        less = Expectation([], idle_connections=own.idle_connections, beside=beside)
         out[label] = _alone(replace(one, window=made), less, one.window.statements)
     first = next(iter(windows.values())).window
     expected = {label: one.expected for label, one in windows.items()}
@@ -113,10 +112,8 @@ def second_opinion(told: ToolResult, window: Window) -> list[Finding]:
     if errors is not None and errors.connect:
         text = f"{errors.connect:,} connections could not be opened (connect errors)"
         found.append(Finding.of("connect-errors", "invalid", text))
-    if window.probe_failures:
-        text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
-        found.append(Finding.of("wrong-body", "invalid", text))
-    refused = window.failed.get("probe not answered", 0)
+    found += judge.wrong_bodies(window)
+    refused = window.failed.get(judge.REFUSED, 0)
     bad = told.failed + refused + (errors.total if errors else 0)
     share = bad / (told.requests + bad) if bad else 0.0
     if bad:

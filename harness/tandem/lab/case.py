@@ -135,7 +135,6 @@ class VisitCase:
         scenario, told = self.scenario, self.settings
         return Expectation(
             scenario.statements,
-            self.proxied,
             resets=told.get("DB_RESET") == "1",
             time_zone=told.get("DB_TIME_ZONE") == "request",
             idle_connections=scenario.idle_connections,

@@ -18,8 +18,7 @@ from functools import partial
 import numpy as np
 import psycopg
 
-from tandem.catalog.bodies import Sent
-from tandem.catalog.golden import Sums, read_answers
+from tandem.catalog.golden import Sent, Sums, read_answers
 from tandem.hosts.host import Cgroup
 from tandem.judge.challenged import (
     NEW_BY_KNOWN_MOST,

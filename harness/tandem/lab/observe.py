@@ -449,10 +449,8 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) 
         rate_rps=loaded.asked.rate_rps,
         trim_start_s=trims[0],
         trim_end_s=trims[1],
-        lengths=_lengths(case.answers),
         keys=case.answers.keys(),
         chosen=RANDOM in case.scenario.statements,
-        status=case.scenario.status,
         timeout_s=float(case.scenario.patience_s),
         cpusets={role: service.cpuset for role, service in app.services.items()},
         arrivals=spec.arrivals.process if spec.arrivals and spec.load == "open" else None,
@@ -460,7 +458,7 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) 
             ClassConditions(
                 one.scenario.name, one.scenario.weight, one.scenario.status, _lengths(one.answers)
             )
-            for one in (case.classes if case.scenario.beside else [])
+            for one in case.classes
         ],
         host_cpus=app.stack.sites.machines.cpus,
     )

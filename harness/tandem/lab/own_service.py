@@ -17,7 +17,7 @@ import httpx
 from python_on_whales import DockerClient, DockerException
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
-from tandem.catalog.ignoring import differing, same, without
+from tandem.catalog.golden import differing, same, without
 from tandem.catalog.service import OwnRequest, OwnService
 from tandem.errors import TandemError, UsageError
 from tandem.lab.images import BUILT, TAG_DIGITS, build_side_by_side, reference

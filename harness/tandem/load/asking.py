@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from typing import Self
 
-from tandem.catalog.bodies import Sent
+from tandem.catalog.golden import Sent
 from tandem.load.client import Client
 
 TIMEOUT_S = 5

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import httpx
 
-from tandem.catalog.bodies import SentBodies
-from tandem.catalog.golden import Answers, bodies_of
+from tandem.catalog.golden import Answers, SentBodies, bodies_of
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.load import generator

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from tandem.catalog.bodies import SentBodies
+from tandem.catalog.golden import SentBodies
 from tandem.errors import TandemError
 from tandem.load.rows import Rows, no_rows, read_rows
 from tandem.record.part import Number, Part
@@ -117,6 +117,11 @@ class Report(BaseModel):
     told: ToolResult | None = None
     """The figures of a generator that leaves none at all: then the window's are these, and its checks are those of a
     second opinion (tandem.judge.windows)."""
+
+    @property
+    def errors(self) -> int:
+        """Requests without a row."""
+        return sum(self.errorDistribution.values())
 
     @property
     def answered_2xx(self) -> int:

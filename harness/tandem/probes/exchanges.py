@@ -13,7 +13,7 @@ from pathlib import Path
 import dpkt
 import h11
 
-from tandem.catalog.bodies import HEAD_BYTES
+from tandem.catalog.golden import HEAD_BYTES
 
 METHODS = (b"GET ", b"POST ", b"PUT ", b"DELETE ")
 HEAD_ENDS = b"\r\n\r\n"

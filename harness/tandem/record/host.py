@@ -44,7 +44,7 @@ class HostSeen(Part):
     """What the windows of a study say of the host that they ran on."""
 
     gates: int
-    """Figure of gates that watch it (tandem.judge.disturbance.GATES)."""
+    """Number of gates that watch it (tandem.judge.disturbance.GATES)."""
     cannot_judge: dict[str, str]
     """Gate that had nothing to go by in any window -> why."""
     softirq_share: dict[str, tuple[Figure, Figure]]

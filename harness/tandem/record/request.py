@@ -59,9 +59,9 @@ class Variant(Part):
         told += [f"given up after {changes['timeout_s']} s"] if "timeout_s" in changes else []
         told += [f"sent up to {1 + changes['retries']} times"] if changes.get("retries") else []
         if each := changes.get("requests_per_connection"):
-            told.append(
-                f"one in {each} closes its connection" if each > 1 else "each on a connection of its own"
-            )
+            told += [
+                "each on a connection of its own" if each == 1 else f"one in {each} closes its connection"
+            ]
         return f"requests: {', '.join(told)}" if told else None
 
     @property

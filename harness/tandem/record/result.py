@@ -25,10 +25,8 @@ def difference(one: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
     """What has to be laid over `shared`, which `common` made of this and others, to get it back."""
     out = {}
     for key, value in one.items():
-        if key not in shared:
-            out[key] = value
-        elif value != shared[key]:
-            nested = isinstance(value, dict) and isinstance(shared[key], dict)
+        if key not in shared or value != shared[key]:
+            nested = isinstance(value, dict) and isinstance(shared.get(key), dict)
             out[key] = difference(value, shared[key]) if nested else value
     return out
 
@@ -174,10 +172,8 @@ class Conclusions(Part):
 
     def contrast_of(self, metric: str, position: Position) -> Contrast | None:
         """A variant by the one that it is compared with; None: it is not."""
-        return next(
-            (one for one in self.contrasts if (one.metric, one.of, one.coordinates) == (metric, *position)),
-            None,
-        )
+        key = metric, *position
+        return next((one for one in self.contrasts if (one.metric, one.of, one.coordinates) == key), None)
 
 
 class Concluded[C: Conclusions](Part):

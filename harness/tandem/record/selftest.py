@@ -106,19 +106,13 @@ def sentence(state: Status, found: Selftest | None) -> str:
 # ---- on disk ----
 
 
-def source_hash(files: Iterable[Path], root: Path) -> str:
-    """SHA-256 over the names and contents of files, in the order of their names."""
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        content = file.read_bytes()
-        digest.update(f"{file.relative_to(root)} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
-
-
 def harness_source(root: Path) -> str:
-    """The hash of harness/tandem of a repository."""
-    folder = root / "harness/tandem"
-    return source_hash(folder.rglob("*.py"), folder)
+    """The hash of harness/tandem of a repository: SHA-256 over the names and contents of its files, in the order of their names."""
+    digest, folder = hashlib.sha256(), root / "harness/tandem"
+    for file in sorted(folder.rglob("*.py")):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(folder)} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
 def save(found: Part, results: Path, name: str = FILE) -> None:

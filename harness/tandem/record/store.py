@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from tandem.errors import TandemError
@@ -86,12 +86,11 @@ def read_model[M: BaseModel](kind: type[M], file: Path, remedy: str = "") -> M:
 
 def explained(error: Exception, *within: str) -> str:
     """The first thing that is wrong, with the path of its key. within: the keys above it."""
-    errors: Any = getattr(error, "errors", None)
-    if callable(errors):
-        first: dict[str, Any] = errors()[0]
-        where = " -> ".join(map(str, (*within, *first["loc"])))
-        return f"{where}: {first['msg']}" if where else str(first["msg"])
-    return str(error)
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    where = " -> ".join(map(str, (*within, *first["loc"])))
+    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 def read_trials(folder: Path) -> list[Trial]:

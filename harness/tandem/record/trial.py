@@ -257,7 +257,7 @@ class Trial(Part):
     def of(self, label: str, load: Literal["closed", "open"]) -> list[Window]:
         """All windows of a variant in which it alone was loaded this way; where it was measured in slices, those alone. Those
         at several equal rates are not among them."""
-        loaded = [r for r in self.windows if r.spec.load == load and label in r.windows]
-        loaded = [record for record in loaded if record.spec.equal_share is None]
-        sliced = [record for record in loaded if record.spec.slices]
-        return [r.windows[label] for r in sliced or loaded if r.alone]
+        made = [one for one in self.windows if one.spec.load == load and label in one.windows]
+        loaded = [one for one in made if one.spec.equal_share is None and one.alone]
+        sliced = [one for one in loaded if one.spec.slices]
+        return [one.windows[label] for one in sliced or loaded]

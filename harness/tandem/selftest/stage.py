@@ -104,8 +104,7 @@ class SeenFromBothEnds:
     def response_s(self, low_s: float = 0.0, high_s: float | None = None) -> Floats:
         """Response times as the shipped code rebuilds them, of requests that were due from `low_s` to `high_s`."""
         assert self.window.offered_rps is not None
-        errors = sum(self.report.errorDistribution.values())
-        load = open_loop(self.rows, self.window.offered_rps, self.window.duration_s, errors)
+        load = open_loop(self.rows, self.window.offered_rps, self.window.duration_s, self.report.errors)
         high_s = self.window.duration_s if high_s is None else high_s
         return load.response_s[(load.intended_s >= low_s) & (load.intended_s < high_s)]
 

@@ -1,6 +1,7 @@
 """tandem.catalog.drafts: service files drawn from what others wrote; each can be read by Tandem."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -78,10 +79,8 @@ def test_of_a_recording(tmp_path: Path) -> None:
     _, service = made(tmp_path, json.dumps({"log": {"entries": entries}}))
     gets, order = service.request
     assert asked(service) == [("GET", "{id}", 4), ("POST", "/order", 2)]
-    assert [gets.drawn.count(path) for path in ("/cart/1", "/cart/2?full=1")] == [
-        VALUES_MOST * 3 // 4,
-        VALUES_MOST // 4,
-    ]
+    drawn = Counter(gets.drawn)
+    assert drawn == {"/cart/1": VALUES_MOST * 3 // 4, "/cart/2?full=1": VALUES_MOST // 4}
     assert (order.body, order.status) == ('{"n": 1}', 201)
 
 
@@ -104,10 +103,7 @@ def test_of_a_log(tmp_path: Path) -> None:
         ("{", "not of the form"),
         ("{}", "not of the form"),
         ('{"log": {"entries": [{}]}}', "not of the form"),
-        (
-            '{"openapi": "3.1.0", "paths": {"/": {"get": {"parameters": [{"$ref": "#/a"}]}}}, "a": {"$ref": "#/a"}}',
-            "leads to itself",
-        ),
+        ('{"paths": {"/": {"get": {"parameters": [{"$ref": "#/a"}]}}}, "a": {"$ref": "#/a"}}', "to itself"),
         ("openapi: 3.1.0\npaths: {/a: {post: {}}}\n", "# it changes something"),
         ("openapi: [\n", "not of the form"),
     ],

@@ -49,13 +49,8 @@ def test_the_example_is_a_lab_of_three_hosts_with_addresses_of_documents(real: C
     lab = real.lab("three-hosts")
     assert [host.name for host in lab.hosts.values()] == ["database", "application", "generator"]
     assert all(host.address.startswith("192.0.2.") for host in lab.hosts.values())
-    assert {role: lab.host_of(role).name for role in ROLES} == {
-        "db": "database",
-        "pgbouncer": "database",
-        "app": "application",
-        "proxy": "application",
-        "loadgen": "generator",
-    }
+    hosts = ["database", "database", "application", "application", "generator"]
+    assert [lab.host_of(role).name for role in ROLES] == hosts
 
 
 def test_only_hosts_that_talk_have_a_link_and_loadgen_may_be_on_several(tmp_path: Path) -> None:
@@ -75,12 +70,11 @@ def test_a_link_that_is_used_both_ways_is_one(tmp_path: Path) -> None:
     assert links["b", "a"] == [("loadgen", "proxy"), ("proxy", "app"), ("app", "db"), ("pgbouncer", "db")]
 
 
-def test_a_lab_is_found_by_its_path_too(tmp_path: Path) -> None:
+def test_a_lab_is_found_by_its_path_too_and_an_unknown_one_is_told_what_there_is(
+    real: Catalog, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere.toml").write_text(LAB)
-    assert Catalog(tmp_path).lab(str(tmp_path / "elsewhere.toml")).name == "elsewhere"
-
-
-def test_an_unknown_lab_is_told_what_there_is(real: Catalog) -> None:
+    assert real.lab(str(tmp_path / "elsewhere.toml")).name == "elsewhere"
     with pytest.raises(UsageError, match=r"there is no lab 'three'.* There are: .*three-hosts"):
         real.lab("three")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.pins import moved, pins_in, pins_of
+from tandem.catalog.pins import moved, pins_of
 
 DEPENDS = {
     "falcon-sync": {"falcon", "granian", "psycopg"},
@@ -30,20 +30,16 @@ def test_every_version_is_one(real: Catalog) -> None:
         assert all(version[:1].isdigit() for version in pins_of(real.root, name).values()), name
 
 
-def test_a_crate_of_several_versions_and_a_maven_file() -> None:
-    cargo = (
+def test_a_crate_of_several_versions(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/Cargo.lock").write_text(
         '[[package]]\nname = "a"\nversion = "0"\ndependencies = ["rand 0.9.1"]\n'
         + '[[package]]\nname = "rand"\nversion = "0.8.5"\n[[package]]\nname = "rand"\nversion = "0.9.1"\n'
     )
-    assert pins_in("a", {"a/Cargo.lock": cargo}.get) == {"rand": "0.9.1"}
-    part = "<dependency><artifactId>jetty</artifactId><version>12.1.2</version></dependency>"
-    pom = f'<project xmlns="http://maven.apache.org/POM/4.0.0"><dependencies>{part}</dependencies></project>'
-    assert pins_in("a", {"a/pom.xml": pom}.get) == {"jetty": "12.1.2"}
+    assert pins_of(tmp_path, "a") == {"rand": "0.9.1"}
 
 
 def test_a_minor_version_moves_and_a_patch_does_not() -> None:
     before = {"a": "1.2.3", "b": "1.2.3", "c": "1.2.3", "gone": "1.0.0"}
-    assert moved(before, {"a": "1.2.9", "b": "1.3.0", "c": "2.0.0", "new": "1.0.0"}) == [
-        "b 1.2.3, now 1.3.0",
-        "c 1.2.3, now 2.0.0",
-    ]
+    now = {"a": "1.2.9", "b": "1.3.0", "c": "2.0.0", "new": "1.0.0"}
+    assert moved(before, now) == ["b 1.2.3, now 1.3.0", "c 1.2.3, now 2.0.0"]

@@ -2,35 +2,29 @@
 
 import json
 import runpy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_samples import there
 from pydantic import ValidationError
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.golden import Created, Exact, read_answers, read_golden, recipes_of
+from tandem.catalog.golden import Answers, Created, Exact, read_answers, read_golden, recipes_of
+from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Body, Scenario
 from tandem.errors import UsageError
 
 
 def scenario(**changes: Any) -> Scenario:
-    given = {
-        "name": "x",
-        "stresses": "x",
-        "path": "/",
-        "connections": 1,
-        "statements": [],
-        "answer": {"text": "a"},
-    }
-    return Scenario.model_validate({**given, **changes})
+    given = {"name": "x", "stresses": "x", "path": "/", "connections": 1, "statements": []}
+    return Scenario.model_validate({**given, "answer": {"text": "a"}, **changes})
 
 
 def test_bodies_are_those_of_the_origin_documents(real: Catalog) -> None:
-    small, large = (real.scenarios[name].body for name in ("work", "work-large"))
-    assert small is not None
-    assert large is not None
+    small, large = (there(real.scenarios[name].body) for name in ("work", "work-large"))
     assert json.loads(small.bytes()) == list(range(1, 21))
     numbers = json.loads(large.bytes())
     assert (len(large.bytes()), len(numbers), sum(numbers)) == (515_176, 145_120, 1_523_760)
@@ -62,19 +56,20 @@ def test_a_body_and_an_answer_are_one_thing(
         kind.model_validate(given)
 
 
-def test_an_exact_answer() -> None:
-    answers = Exact(b"Sum: 210")
-    assert answers.lengths() == {8}
-    assert answers.difference(b"Sum: 210") is None
-    assert answers.difference(b"Sum: 211") == "b'Sum: 211' is not b'Sum: 210'"
+CREATED = b'{"id":1}', b'{"id":2147483647}'
+NOT_CREATED = b"", b"{}", b'{"id":0}', b'{"id":"1"}', b'{"id": 1}', b'{"id":1}\n', b'{"id":-1}'
 
 
-def test_a_created_row_has_an_id() -> None:
-    for body in (b'{"id":1}', b'{"id":2147483647}'):
-        assert Created().difference(body) is None
-        assert len(body) in Created().lengths()
-    for bad in (b"", b"{}", b'{"id":0}', b'{"id":"1"}', b'{"id": 1}', b'{"id":1}\n', b'{"id":-1}'):
-        assert Created().difference(bad) is not None
+@pytest.mark.parametrize(
+    ("answers", "right", "wrong"),
+    [(Exact(b"Sum: 210"), [b"Sum: 210"], [b"Sum: 211"]), (Created(), CREATED, NOT_CREATED)],
+)
+def test_a_body_that_is_always_the_same_and_one_with_an_id(
+    answers: Answers, right: Sequence[bytes], wrong: Sequence[bytes]
+) -> None:
+    assert {len(body) for body in right} <= answers.lengths()
+    assert {answers.difference(body) for body in right} == {None}
+    assert all(f"{bad!r} is not " in (answers.difference(bad) or "") for bad in wrong)
 
 
 def test_every_scenario_of_the_repository_has_its_answers(real: Catalog, root: Path) -> None:
@@ -119,20 +114,18 @@ def test_answers_that_cannot_be_read(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"), [("", []), ("7", [7]), ("0,2-3", [0, 2, 3]), ("1-3,9", [1, 2, 3, 9])]
+    ("text", "numbers"), [("", []), ("7", [7]), ("0,2-3", [0, 2, 3]), ("6-7,1,3", [6, 7, 1, 3])]
 )
-def test_ranges(text: str, numbers: list[int]) -> None:
-    assert expand(text) == numbers
+def test_ranges_have_both_ends(text: str, numbers: list[int]) -> None:
+    assert expand(text) == scenario(ids=text.split(",")).expanded_ids == numbers
+    assert cpus_in(text) == (len(numbers) or None)
 
 
 def test_a_mix_is_its_first_scenario_with_others_beside_it(real: Catalog) -> None:
     mixed, recipes = real.scenarios["mixed"], real.scenarios["recipes"]
     assert (mixed.path, mixed.statements, mixed.own_class) == (recipes.path, recipes.statements, "recipes")
-    assert [(one.name, one.weight) for one in mixed.parts] == [
-        ("recipes", 95),
-        ("note-write", 4),
-        ("work-large", 1),
-    ]
+    weights = {one.name: one.weight for one in mixed.parts}
+    assert weights == {"recipes": 95, "note-write": 4, "work-large": 1}
     assert mixed.parts[0].connections == mixed.connections == 50
     assert recipes.parts == [recipes]
     writes = mixed.parts[1]

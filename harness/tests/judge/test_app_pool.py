@@ -101,32 +101,25 @@ def test_pools_that_tell_are_asked_before_and_after_the_load(monkeypatch: pytest
     assert done == ["read", "read", "load", "read", "read"], "who has none that tells is not asked"
 
 
-@pytest.mark.parametrize(
-    ("implementation", "scenario", "asked"),
-    [
-        ("cpp-async", "recipes", True),
-        ("cpp-async", "index", False),
-        ("python-sync", "fan-out", True),
-        ("node", "recipes", False),
-    ],
-)
-def test_what_declares_it_is_asked_where_there_are_statements(
-    real: Catalog, tmp_path: Path, implementation: str, scenario: str, asked: bool
-) -> None:
-    of = request(implementation, scenario=scenario)
-    assert prepare(real, of, of.variants[0], tmp_path).case.pool_tells is asked
+def test_what_declares_it_is_asked_where_there_are_statements(real: Catalog, tmp_path: Path) -> None:
+    def asked(implementation: str, scenario: str) -> bool:
+        of = request(implementation, scenario=scenario)
+        return prepare(real, of, of.variants[0], tmp_path).case.pool_tells
+
+    assert asked("cpp-async", "recipes")
+    assert asked("python-sync", "fan-out")
+    assert not asked("cpp-async", "index")
+    assert not asked("node", "recipes")
 
 
-@pytest.mark.parametrize(("text", "ms"), [(None, None), ("15ms", 15), ("0ms", 0), ("250ms", 250)])
-def test_whole_milliseconds(text: str | None, ms: int | None) -> None:
-    assert parse_db_rtt(text) == ms
+def test_whole_milliseconds() -> None:
+    assert [parse_db_rtt(text) for text in (None, "15ms", "0ms", "250ms")] == [None, 15, 0, 250]
 
 
 @pytest.mark.parametrize("text", ["0.5ms", "abc", "-5ms", "15", "", "15 ms", "1s", "251ms", "99999ms", "١ms"])
 def test_anything_else_is_refused_with_the_remedy(text: str) -> None:
-    with pytest.raises(UsageError, match="whole milliseconds from 0ms to 250ms") as caught:
+    with pytest.raises(UsageError, match=f"whole milliseconds from 0ms to 250ms.*'{text}'"):
         parse_db_rtt(text)
-    assert f"'{text}'" in str(caught.value)
 
 
 @pytest.mark.parametrize("db_rtt_ms", [15, None])

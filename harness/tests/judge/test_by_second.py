@@ -1,4 +1,4 @@
-"""What rows imply: tandem.judge.by_second and tandem.judge.by_second."""
+"""tandem.judge.by_second: what rows imply."""
 
 import numpy as np
 import pytest
@@ -73,25 +73,16 @@ def drawn(weights: list[float], number: int) -> dict[int, int]:
     return {1000 + n: int(count) for n, count in enumerate(counts)}
 
 
-@pytest.mark.parametrize("number", [150, 3_000, 30_000, 1_000_000])
-def test_an_even_choice_is_likely(number: int) -> None:
-    assert there(choice_p(drawn([1.0] * 72, number), VISIBLE)) > 1e-4
-
-
-@pytest.mark.parametrize(
-    ("weights", "number"),
-    [([1.0] + [0.0] * 71, 150), ([0.0] + [1.0] * 71, 8_000), ([1.3] * 36 + [1.0] * 36, 8_000)],
-    ids=["always one", "never one", "half of them preferred"],
-)
-def test_an_uneven_choice_is_not(weights: list[float], number: int) -> None:
-    assert there(choice_p(drawn(weights, number), VISIBLE)) < 1e-9
-
-
-def test_two_of_one_length_come_twice_as_often() -> None:
+def test_an_even_choice_is_likely_and_an_uneven_one_is_not() -> None:
+    for number in (150, 3_000, 30_000, 1_000_000):
+        assert there(choice_p(drawn([1.0] * 72, number), VISIBLE)) > 1e-4
+    always, never, preferred = [1.0] + [0.0] * 71, [0.0] + [1.0] * 71, [1.3] * 36 + [1.0] * 36
+    for weights, number in ((always, 150), (never, 8_000), (preferred, 8_000)):
+        assert there(choice_p(drawn(weights, number), VISIBLE)) < 1e-9
+    # Two of one length come twice as often.
     assert choice_p({100: 100, 200: 100, 300: 200}, KEYS) == pytest.approx(1.0)
     assert there(choice_p({100: 133, 200: 133, 300: 134}, KEYS)) < 1e-9
 
 
-def test_few_answers_say_nothing() -> None:
-    assert choice_p({1000: 143}, VISIBLE) is None
-    assert choice_p({1000: 3000}, {1: 1000}) is None, "there is no choice"
+def test_few_answers_and_no_choice_say_nothing() -> None:
+    assert choice_p({1000: 143}, VISIBLE) is choice_p({1000: 3000}, {1: 1000}) is None

@@ -64,7 +64,7 @@ def test_two_counts_of_the_statements(
 def test_without_pgbouncer_or_statements_there_is_one_witness() -> None:
     parts = [AnsweredRequests(KEPT, 1_000)]
     assert [*round_trips(None, {}, parts)] == []
-    assert [*round_trips(pooler(), {}, [AnsweredRequests(Expectation([], True), 1_000)])] == []
+    assert [*round_trips(pooler(), {}, [AnsweredRequests(Expectation([]), 1_000)])] == []
 
 
 def far(rps: float, setting: int = 15, used: str = "app", us: float = 900) -> Window:
@@ -84,7 +84,7 @@ def test_who_used_no_cpu_took_no_part(name: str, least: float) -> None:
     assert codes(far(691.0, 0, name, least)) == []
     assert codes(far(691.0, 0, name, 0.0)) == codes(far(691.0, 0, name, 3.0)) == [("bypassed", "invalid")]
     nothing = good_window(roles=quiet_roles(**{name: role(0.0)}), proxy=None, pooler=None)
-    assert codes(nothing, Expectation([], proxied=False)) == [], "who is not in the path may rest"
+    assert codes(nothing, Expectation([])) == [], "who is not in the path may rest"
 
 
 @pytest.mark.parametrize(
@@ -101,17 +101,21 @@ def test_answers_take_the_time_of_their_round_trips(rps: float, expected: Expect
 
 
 def seen(
-    executed: int, flights: int, calls: dict[str, int] | None = None, in_turn: bool = False, **wired: Any
+    executed: int,
+    flights: int,
+    calls: dict[str, int] | None = None,
+    in_turn: bool = False,
+    expected: Expectation = KEPT,
+    **wired: Any,
 ) -> list[str]:
-    """The findings of a window in which that was read on the wire. calls: of statements, beside the eight. in_turn: several
-    programs took turns, whose statements are counted together."""
+    """The findings of a window in which that was read on the wire. calls: of statements, beside those that are expected. in_turn:
+    several programs took turns, whose statements are counted together."""
     wired = {"packets_lost": 0, "cpu_s": 0.02, **wired}
     wire = DatabaseWire(executed=executed, flights=flights, connections=20, **wired)
-    each = dict.fromkeys(EIGHT, 1_000) | (calls or {})
+    each = dict.fromkeys(expected.statements, 1_000) | (calls or {})
     counted = {name: Statement(calls=number, rows=0) for name, number in each.items()}
     window = good_window(database_wire=wire, statements={} if in_turn else counted)
-    found = in_flight(window, KEPT, counted)
-    return [f"{one.severity} {one.code}" for one in found]
+    return [f"{one.severity} {one.code}" for one in in_flight(window, expected, counted)]
 
 
 LIED = ["invalid witnesses-disagree"]
@@ -139,17 +143,11 @@ def test_a_statement_waits_for_the_answer_to_the_one_before(
 
 def test_reads_that_are_pipelined_travel_together_where_that_was_asked_for() -> None:
     """Measured: node with DB_PIPELINE=1."""
-    names = ["session", *(f"dashboard_{name}" for name in ("recipes", "teams", "notes", "events"))]
-    counted = {name: Statement(calls=1_000, rows=0) for name in names}
-    wire = DatabaseWire(executed=1_382, flights=559, connections=20, packets_lost=0, cpu_s=0.02)
-    window = good_window(database_wire=wire, statements=counted)
-    apart = Expectation(names, True)
-    assert [one.code for one in in_flight(window, apart, counted)] == ["witnesses-disagree"]
-    assert [*in_flight(window, replace(apart, pipelined=True), counted)] == []
-    alone = window.model_copy(update={"database_wire": wire.model_copy(update={"flights": 200})})
-    assert [one.code for one in in_flight(alone, replace(apart, pipelined=True), counted)] == [
-        "witnesses-disagree"
-    ]
+    reads = [f"dashboard_{name}" for name in ("recipes", "teams", "notes", "events")]
+    apart = Expectation(["session", *reads])
+    together = replace(apart, pipelined=True)
+    assert seen(1_382, 559, expected=apart) == seen(1_382, 200, expected=together) == LIED
+    assert seen(1_382, 559, expected=together) == []
 
 
 def test_bursts_may_miss_one_of_several_that_take_turns() -> None:

@@ -13,6 +13,7 @@ from tandem.record.window import Finding
 WAYS = ("test04", "test07", "test12", "loop-one")
 CASE = Case(files=2, lines=20_000)
 COLD = Case(files=2, lines=20_000, cache="cold")
+MISSED = {"cache_achieved": False, "disk_read_bytes": 0}
 
 
 @pytest.fixture(scope="module")
@@ -83,19 +84,9 @@ def test_what_the_machine_does_not_let_is_null_and_said(golden: dict[str, Any]) 
         ({"buffer_bytes": 64}, CASE, "invalid", "under other conditions"),
         ({"cache": "cold"}, CASE, "invalid", "under other conditions"),
         ({"name": "test99"}, CASE, "invalid", "asynctest reported nothing about test04"),
-        (
-            {"cache_achieved": False, "disk_read_bytes": 300_000},
-            CASE,
-            "warning",
-            "the page cache did not keep the files",
-        ),
+        (MISSED, CASE, "warning", "the page cache did not keep the files"),
         ({"cache_achieved": None, "disk_read_bytes": None}, CASE, "warning", "the kernel does not report"),
-        (
-            {"cache": "cold", "cache_achieved": False, "disk_read_bytes": 0},
-            COLD,
-            "warning",
-            "the files did not leave the page cache, 0% came from the disk",
-        ),
+        ({"cache": "cold", **MISSED}, COLD, "warning", "did not leave the page cache, 0% came from the disk"),
     ],
 )
 def test_what_has_no_figures(
@@ -110,23 +101,12 @@ def test_what_has_no_figures(
 
 @pytest.mark.parametrize(
     ("cpu_ms", "cache", "limit"),
-    [
-        (195.0, "hot", "app-cpu"),
-        (100.0, "hot", "app-thread"),
-        (20.0, "hot", "unknown"),
-        (20.0, "cold", "disk"),
-    ],
+    [(195, "hot", "app-cpu"), (100, "hot", "app-thread"), (20, "hot", "unknown"), (20, "cold", "disk")],
 )
 def test_what_limited_a_way(golden: dict[str, Any], cpu_ms: float, cache: str, limit: str) -> None:
-    values = {
-        "elapsed_ms": 100.0,
-        "cpu_user_ms": cpu_ms,
-        "cpu_system_ms": 0.0,
-        "cache": cache,
-        "disk_read_bytes": 600_000 if cache == "cold" else 0,
-        "cache_achieved": True,
-    }
-    case = COLD if cache == "cold" else CASE
+    case, read_bytes = (COLD, 600_000) if cache == "cold" else (CASE, 0)
+    values: dict[str, Any] = {"elapsed_ms": 100.0, "cpu_user_ms": cpu_ms, "cpu_system_ms": 0.0}
+    values |= {"cache": cache, "cache_achieved": True, "disk_read_bytes": read_bytes}
     found, _ = said(changed(golden, "test04", **values), "test04", case)
     assert found.bottleneck == limit
     assert found.evidence[0] == f"{cpu_ms / 100:.2f} of 2 CPUs busy"

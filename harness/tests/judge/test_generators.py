@@ -100,13 +100,8 @@ def test_how_much_one_may_be_short(shares: list[GeneratorShare], short: bool) ->
     assert ("generator-short" in dict(codes(good_window(generators=shares)))) is short
 
 
-OF_HALF: dict[str, Any] = {
-    "requests": HALF,
-    "good": HALF,
-    "goodput_rps": HALF / 30,
-    "rows_2xx": HALF,
-    "reported_2xx": HALF,
-}
+OF_HALF: dict[str, Any] = dict.fromkeys(("requests", "good", "rows_2xx", "reported_2xx"), HALF)
+OF_HALF["goodput_rps"] = HALF / 30
 
 
 @pytest.mark.parametrize("load", ["closed", "open"])
@@ -124,11 +119,8 @@ def test_a_generator_that_died_makes_the_window_void_and_not_smaller(load: Kind)
 
 def test_a_window_that_is_smaller_in_every_count_is_void_too() -> None:
     """A dead generator before its first request leaves a window in which all counts agree."""
-    counts: dict[str, Any] = {
-        "statements": counted(HALF + 50),
-        "implied_rows": {},
-        "proxy": proxy(responses_2xx=HALF + 50),
-    }
+    counts: dict[str, Any] = {"statements": counted(HALF + 50), "implied_rows": {}}
+    counts["proxy"] = proxy(responses_2xx=HALF + 50)
     assert codes(good_window(**OF_HALF, **counts)) == [], "the control"
     assert verdict(gates(shared("closed", OF_HALF | counts, **LOST), EXPECTED)) is Verdict.VOID
 

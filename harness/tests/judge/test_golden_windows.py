@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from tandem.judge import judge
 from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.judge.judge import Expectation
-from tandem.judge.measure import window
+from tandem.judge.measure import ClassConditions, window
 from tandem.load.generator import OHA, Generator
 from tandem.load.vegeta import VEGETA
 from tandem.probes.sampler import Counted, Series
@@ -40,11 +40,11 @@ def judged(name: str, fixtures: Path, folder: Path) -> Window:
         duration_s=float(seconds),
         trim_start_s=trim_start_s,
         trim_end_s=trim_end_s,
-        lengths=set(rows.length_bytes.tolist()[:3]),
+        classes=[ClassConditions("", 1, 200, set(rows.length_bytes.tolist()[:3]))],
         connections=4,
     )
     found = window(measured(Counted(samples, 6.0), rows=rows, report=report), asked)
-    found.findings = judge.gates(found, Expectation(["session"], proxied=True))
+    found.findings = judge.gates(found, Expectation(["session"]))
     found.verdict = judge.verdict(found.findings)
     found.bottleneck, found.evidence = bottleneck(found, Concurrency(20, 32))
     return found

@@ -77,9 +77,8 @@ def waited(own_ms: float | None, pooler_us: float | None = 10.0) -> Window:
         (app(0.6, loadgen=role(0.72, "3")), ENOUGH, "generator"),
         (app(0.85, db=role(0.96, "2")), ENOUGH, "database"),
         # HAProxy's queue: a fifth of the connections, unless a CPU or what is inside explains it.
-        (queued(9.9), ENOUGH, "latency-bound"),
+        *((queued(n), ENOUGH, "latency-bound") for n in (9.9, None)),
         (queued(10.5), ENOUGH, "proxy"),
-        (queued(None), ENOUGH, "latency-bound"),
         (app(0.97).model_copy(update={"proxy": proxy(queue_mean=25.0)}), ENOUGH, "app-cpu"),
         (queued(25.0), At(20), "proxy"),
         (queued(25.0), At(20, None, 25), "pool-wait"),
@@ -88,14 +87,9 @@ def waited(own_ms: float | None, pooler_us: float | None = 10.0) -> Window:
         # Half of 5 ms in HAProxy's queue: a fifth of what is left is 0.5 ms.
         *((inside(ms), At(20, None, 40), tag) for ms, tag in ((0.51, "pool-wait"), (0.49, "latency-bound"))),
         # Locks: a fifth of the connections that can be in use, which are no more than threads.
-        (locked(None), ENOUGH, "latency-bound"),
-        (locked(9.9), ENOUGH, "latency-bound"),
-        (locked(10.5), ENOUGH, "database"),
-        (locked(4.1), At(20), "database"),
-        (locked(3.9), At(20), "pool-wait"),
-        (locked(1.0), At(20, 4), "database"),
-        (locked(1.0), At(20, 20), "pool-wait"),
-        (locked(None), At(), "latency-bound"),
+        *((locked(n), at, "latency-bound") for n, at in ((None, ENOUGH), (9.9, ENOUGH), (None, At()))),
+        *((locked(n), at, "database") for n, at in ((10.5, ENOUGH), (4.1, At(20)), (1.0, At(20, 4)))),
+        *((locked(n), at, "pool-wait") for n, at in ((3.9, At(20)), (1.0, At(20, 20)))),
         # The distance, by the idle round trip: under load it contains queues, and those are no distance.
         (far(400), FAR, "distance"),
         (far(320), FAR, "latency-bound"),
@@ -105,17 +99,12 @@ def waited(own_ms: float | None, pooler_us: float | None = 10.0) -> Window:
         (far(30), At(20, 4, round_trips=8), "thread-pool+distance"),
         (far(30), At(20, 20, round_trips=8), "pool-wait"),
         # Connections and threads: the scarcer of both is named, and what is measured wins over both numbers.
-        (good_window(), At(49), "pool-wait"),
-        (good_window(), ENOUGH, "latency-bound"),
-        (good_window(), At(), "latency-bound"),
-        (good_window(pooler=None), At(20), "pool-wait"),
-        (good_window(pooler=None), At(), "latency-bound"),
+        *((good_window(), at, "pool-wait") for at in (At(49), At(20, 49), At(10, 10))),
+        *((good_window(), at, "latency-bound") for at in (ENOUGH, At(), At(handler_threads=50))),
         (good_window(), At(handler_threads=49), "thread-pool"),
-        (good_window(), At(handler_threads=50), "latency-bound"),
-        (good_window(), At(20, 49), "pool-wait"),
+        *((good_window(pooler=None), at, "pool-wait") for at in (At(20), At(4, 20))),
+        (good_window(pooler=None), At(), "latency-bound"),
         (good_window(pooler=None), At(20, 4), "thread-pool"),
-        (good_window(pooler=None), At(4, 20), "pool-wait"),
-        (good_window(), At(10, 10), "pool-wait"),
         (waited(0.0), At(10, 10), "thread-pool"),
         (waited(None, 500.0), At(20, 4), "pool-wait"),
         (waited(3.0), At(20, 4), "pool-wait"),
@@ -170,12 +159,9 @@ def test_what_is_as_busy_is_told_as_one() -> None:
     assert limited_by(told) == "the database and the application's CPU, within 10 points"
 
 
-@pytest.mark.parametrize(
-    ("tag", "own"),
-    [("app-cpu", True), ("pool-wait+distance", True), ("database+app-cpu", False), ("offered-load", False)],
-)
-def test_a_rate_is_the_implementations_where_nothing_shared_was_as_busy(tag: str, own: bool) -> None:
-    assert is_own(tag) is own
+def test_a_rate_is_the_implementations_where_nothing_shared_was_as_busy() -> None:
+    assert is_own("app-cpu") is is_own("pool-wait+distance") is True
+    assert is_own("database+app-cpu") is is_own("offered-load") is False
 
 
 def test_the_resources_are_ranked_with_their_parts() -> None:
@@ -221,18 +207,13 @@ def test_the_evidence_says_why(window: Window, at_once: At, told: str) -> None:
     assert not any(told in line for line in bottleneck(good_window(), ENOUGH)[1]), "the control"
 
 
-@pytest.mark.parametrize(
-    ("window", "last"),
-    [
-        (waited(3.0), [OWN]),
-        (waited(0.1, 500.0), ["in PgBouncer"]),
-        (waited(3.0, 500.0), [OWN, "in PgBouncer"]),
-    ],
-)
-def test_which_pool_waits(window: Window, last: list[str]) -> None:
-    evidence = bottleneck(window, ENOUGH)[1]
-    assert all(line.endswith(place) for line, place in zip(evidence[-len(last) :], last, strict=True))
-    assert sum(OWN in line for line in evidence) == 1
+def test_which_pool_waits() -> None:
+    own, both = (bottleneck(waited(3.0, us), ENOUGH)[1] for us in (10.0, 500.0))
+    assert own[-1].endswith(OWN)
+    assert both[-2].endswith(OWN)
+    assert both[-1].endswith("in PgBouncer")
+    assert [sum(OWN in line for line in lines) for lines in (own, both)] == [1, 1], "told once"
+    assert bottleneck(waited(0.1, 500.0), ENOUGH)[1][-1].endswith("in PgBouncer")
 
 
 @pytest.mark.parametrize(

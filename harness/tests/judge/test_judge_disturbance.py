@@ -25,40 +25,41 @@ def meter(**changes: Any) -> Hiccup:
 
 @pytest.mark.parametrize("load", ["closed", "open"])
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("field", "code", "fine", "warned", "void"),
     [
-        ({"hiccup": meter(p999_ms=4.9, max_ms=99.0)}, []),
-        ({"hiccup": meter(p999_ms=5.1)}, [("hiccup", "warning")]),
-        ({"hiccup": meter(p999_ms=5.1, max_ms=101.0)}, [("hiccup", "void")]),
-        ({"hiccup": meter(p999_ms=None, max_ms=101.0)}, [("hiccup", "void")]),
-        ({"hiccup": meter(realtime=False, p999_ms=50.0, max_ms=900.0)}, []),
-        ({"hiccup": None}, []),
-        ({"clock_drift_ms": 19.0}, []),
-        ({"clock_drift_ms": 21.0}, [("clock", "void")]),
-        ({"clock_drift_ms": -21.0}, [("clock", "void")]),
-        ({"clock_drift_ms": None}, []),
-        ({"clock_changed": True}, [("clock", "void")]),
-        ({"clock_changed": None}, []),
-        ({"swapped_pages": 1}, [("swap", "warning")]),
-        ({"swapped_pages": 1001}, [("swap", "void")]),
-        ({"swapped_pages": None}, []),
-        ({"listen_overflows": 1}, [("listen-overflow", "warning")]),
-        ({"listen_overflows": None}, []),
+        ("steal_share", "steal", [0.019], [0.021], [0.101]),
+        ("foreign_cpu_share", "foreign-cpu", [0.049, None], [0.051], [0.151]),
+        ("harness_cpu_cores", "harness-cpu", [0.049, None], [0.051], []),
+        ("clock_drift_ms", "clock", [19.0, None], [], [21.0, -21.0]),
+        ("clock_changed", "clock", [None], [], [True]),
+        ("swapped_pages", "swap", [None], [1, 1000], [1001]),
+        ("listen_overflows", "listen-overflow", [None], [1], []),
+        (
+            "hiccup",
+            "hiccup",
+            [meter(p999_ms=4.9, max_ms=99.0), meter(realtime=False, p999_ms=50.0, max_ms=900.0), None],
+            [meter(p999_ms=5.1)],
+            [meter(p999_ms=5.1, max_ms=101.0), meter(p999_ms=None, max_ms=101.0)],
+        ),
     ],
 )
-def test_what_the_host_did(load: Load, changes: dict[str, Any], told: Codes) -> None:
-    assert codes(good_window(load, host=host(**changes))) == told
+def test_what_the_host_did(
+    load: Load, field: str, code: str, fine: list[Any], warned: list[Any], void: list[Any]
+) -> None:
+    """fine, warned, void: values without a finding, with a warning, and with one that voids the window."""
+    for severity, values in ((None, fine), ("warning", warned), ("void", void)):
+        for value in values:
+            window = good_window(load, host=host(**{field: value}))
+            assert codes(window) == ([(code, severity)] if severity else []), value
 
 
 @pytest.mark.parametrize("load", ["closed", "open"])
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"rows_2xx": REQUESTS - 12}, []),
-        ({"rows_2xx": REQUESTS - 13}, [("rows-mismatch", "invalid")]),
-        ({"rows_2xx": REQUESTS + 13}, [("rows-mismatch", "invalid")]),
+        *((seen, []) for seen in ({"rows_2xx": REQUESTS - 12}, {"reported_2xx": None})),
+        *(({"rows_2xx": REQUESTS + n}, [("rows-mismatch", "invalid")]) for n in (-13, 13)),
         ({"reported_2xx": 0}, [("rows-mismatch", "invalid")]),
-        ({"reported_2xx": None}, []),
         ({"utilisation_bound_rps": RATE / 1.023}, []),
         ({"utilisation_bound_rps": RATE / 1.025}, [("utilisation-law", "invalid")]),
         ({"utilisation_bound_rps": RATE / 1.05, "measured_s": 3.0}, []),
@@ -74,20 +75,13 @@ def test_two_counts_of_the_same_thing(load: Load, changes: dict[str, Any], told:
     ("load", "rows", "sampled", "error", "ok"),
     [
         # One more than the rows is the harness's own probe.
-        ("open", 0.9, 2.9, 0.0, True),
-        ("open", 4.4, 2.9, 0.0, True),
-        ("open", 0.7, 2.9, 0.0, False),
-        ("open", 5.5, 2.9, 0.0, False),
-        ("open", None, 2.9, 0.0, True),
+        *(("open", rows, 2.9, 0.0, True) for rows in (0.9, 4.4, None)),
+        *(("open", rows, 2.9, 0.0, False) for rows in (0.7, 5.5)),
         # Of many in flight a tenth is forgiven, and few samples of bursts are.
-        ("open", 100.0, 89.0, 0.0, True),
-        ("open", 100.0, 111.0, 0.0, True),
-        ("open", 100.0, 85.0, 0.0, False),
-        ("open", 100.0, 115.0, 0.0, False),
-        ("open", 10.0, 16.0, 0.0, False),
-        ("open", 10.0, 16.0, 0.9, False),
-        ("open", 10.0, 16.0, 1.1, True),
-        ("open", 10.0, 16.0, None, True),
+        *(("open", 100.0, sampled, 0.0, True) for sampled in (89.0, 111.0)),
+        *(("open", 100.0, sampled, 0.0, False) for sampled in (85.0, 115.0)),
+        *(("open", 10.0, 16.0, error, False) for error in (0.0, 0.9)),
+        *(("open", 10.0, 16.0, error, True) for error in (1.1, None)),
         ("closed", 10.0, 49.0, 0.0, True),
     ],
 )
@@ -129,18 +123,12 @@ def test_what_the_meter_cannot_say_is_null() -> None:
     assert there(hiccup(slept([0.1] * 10), 100, 101)).p999_ms is None
 
 
-@pytest.mark.parametrize(
-    ("app_cores", "rps", "by"), [(0.5, 500, "loadgen+proxy"), (1.6, 375, "app")], ids=["core 0", "the app"]
-)
-def test_the_bound_is_that_of_the_first_set_to_be_exhausted(app_cores: float, rps: float, by: str) -> None:
+def test_the_bound_is_that_of_the_first_set_to_be_exhausted() -> None:
     """At 300/s 0.6 of CPU 0 are used."""
     shared = {"db": role(0.4, "1"), "loadgen": role(0.3, "0"), "proxy": role(0.3, "0")}
-    found = there(utilisation_bound(300, {"app": role(app_cores, "2-3", 2), **shared}))
-    assert found[0] == pytest.approx(rps)
-    assert found[1] == by
-
-
-def test_without_use_or_answers_there_is_no_bound() -> None:
+    for app_cores, bound in ((0.5, (500, "loadgen+proxy")), (1.6, (375, "app"))):
+        rps, by = there(utilisation_bound(300, {"app": role(app_cores, "2-3", 2), **shared}))
+        assert (round(rps, 6), by) == bound
     assert utilisation_bound(300, {"app": role(0.0)}) is utilisation_bound(0, {"app": role(0.5)}) is None
 
 
@@ -159,7 +147,7 @@ SILENT: dict[str, Any] = {
 
 
 def test_one_window_in_which_a_gate_could_judge_is_enough() -> None:
-    assert list(cannot_judge([host(**SILENT)] * 3)) == list(GATES)
+    assert tuple(cannot_judge([host(**SILENT)] * 3)) == GATES
     assert cannot_judge([host(**SILENT), host()]) == {}
 
 
@@ -168,16 +156,13 @@ def test_one_window_in_which_a_gate_could_judge_is_enough() -> None:
     [
         ({}, []),
         ({"steal_share": 0.0, "steal_told": False}, ["steal"]),
-        ({"foreign_cpu_share": None}, ["foreign CPU"]),
-        ({"foreign_cpu_share": 0.0}, ["foreign CPU"]),
-        ({"hiccup": None}, ["hiccups"]),
-        ({"hiccup": meter(realtime=False)}, ["hiccups"]),
+        *(({"foreign_cpu_share": share}, ["foreign CPU"]) for share in (None, 0.0)),
+        *(({"hiccup": found}, ["hiccups"]) for found in (None, meter(realtime=False))),
         ({"clock_drift_ms": None}, ["clock"]),
         ({"swapped_pages": None}, ["swap"]),
         ({"listen_overflows": None}, ["listen queue"]),
         # What is quiet, and told, is not silent.
-        ({"steal_share": 0.0, "steal_told": True}, []),
-        ({"steal_share": 0.0, "steal_told": None}, []),
+        *(({"steal_share": 0.0, "steal_told": told}, []) for told in (True, None)),
         ({"swapped_pages": 0, "listen_overflows": 0, "clock_drift_ms": 0.0}, []),
     ],
 )
@@ -211,10 +196,7 @@ def test_the_cost_of_a_request() -> None:
 @pytest.mark.parametrize(
     ("closed", "told"),
     [
-        (
-            [window(555, 869), window(637, 735), window(586, 828)],
-            "cost 555 to 637 µs of CPU (goodput 869 and 735/s)",
-        ),
+        ([window(555, 869), window(637, 735), window(586, 828)], "555 to 637 µs of CPU (goodput 869 and"),
         ([window(100), window(109)], None),
         # An application that gets dearer is no host that gets slower.
         ([window(555, 869, app_us=300), window(560, 500, app_us=900)], None),
@@ -226,10 +208,7 @@ def test_the_cost_of_a_request() -> None:
         ([window(100, wake_ups=0.005), window(130, wake_ups=0.0052)], None),
         ([window(100, wake_ups=0.005), window(130, wake_ups=0.0054)], "cost 100 to 130 µs of CPU"),
         ([window(100), window(130, broken=True)], "cost 100 to 130 µs of CPU"),
-        (
-            [window(100, roles="loadgen"), window(130, roles="loadgen")],
-            "loadgen did the same work per request",
-        ),
+        ([window(100, roles="loadgen"), window(130, roles="loadgen")], "loadgen did the same work"),
     ],
 )
 def test_a_host_that_changes_is_told(closed: list[Window], told: str | None) -> None:
@@ -260,17 +239,10 @@ def test_what_came_late_on_a_host_that_got_slower_is_void(us: float, wake_ups: f
 def seconds(first: float, last: float, **of: float) -> PerSecond:
     """Thirty seconds of 500 answers; the CPU time of each role in each second of the first half and of the last. of: a role
     that uses another one in the last."""
-    each = {
-        role: [first] * 15 + [of.get(role, last)] * 15
-        for role in ("app", "db", "proxy", "pgbouncer", "loadgen")
-    }
-    return PerSecond(
-        second=list(range(30)),
-        good=[500] * 30,
-        app_cpu_s=each["app"],
-        steal_share=[0.0] * 30,
-        role_cpu_s=each,
-    )
+    roles = ("app", "db", "proxy", "pgbouncer", "loadgen")
+    each = {role: [first] * 15 + [of.get(role, last)] * 15 for role in roles}
+    columns = {"second": [*range(30)], "good": [500] * 30, "steal_share": [0.0] * 30}
+    return PerSecond.model_validate({**columns, "app_cpu_s": each["app"], "role_cpu_s": each})
 
 
 LATE = {"scheduled": REQUESTS + 600, "unsent": 600}
@@ -296,5 +268,4 @@ def test_a_window_in_which_the_host_got_slower_says_nothing_of_what_it_missed(
 
 
 def test_who_missed_nothing_was_not_slowed() -> None:
-    found = gates(good_window("open", per_second=seconds(0.1, 0.2)), EXPECTED)
-    assert [one.code for one in found] == []
+    assert codes(good_window("open", per_second=seconds(0.1, 0.2))) == []

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -42,20 +42,13 @@ def rows_of(label: str, made: list[Slice], took_s: float = 0.004, connections: i
     starts, ends = [], []
     for connection in range(connections):
         at_s = zero_s + connection * took_s / connections
-        for one, after in pairwise([*own, None]):
-            assert one is not None
-            while True:
-                end_s = at_s + took_s
-                if end_s > one.stopped_s:
-                    break
+        for one, after in zip_longest(own, own[1:]):
+            while at_s + took_s <= one.stopped_s:
                 starts.append(at_s)
-                ends.append(end_s)
-                at_s = end_s
-            if after is None:
-                break
-            starts.append(at_s)
-            ends.append(max(end_s, after.woken_s + 0.0004))
-            at_s = ends[-1]
+                ends.append(at_s := at_s + took_s)
+            if after is not None:
+                starts.append(at_s)
+                ends.append(at_s := max(at_s + took_s, after.woken_s + 0.0004))
     return make_rows(np.array(starts) - zero_s, np.array(ends) - zero_s)
 
 

@@ -25,9 +25,7 @@ def caught(series: Floats) -> float:
         (1000 + SPAN * 0.5, "steady", [], 0.5 * 29 / 1007.25),
         (1000 + SPAN * 3.0 + 40 * np.sin(SPAN * 2.5), "drift", [], 3 * 29 / 1043.5),
         (1000 * (1 + 0.2 * (SPAN >= 12)) + 5 * (-1.0) ** SPAN, "change-point", [12], None),
-        ([], "too-few", [], None),
-        ([1000], "too-few", [], None),
-        ([1000] * 29, "too-few", [], None),
+        *(([1000] * n, "too-few", [], None) for n in (0, 1, 29)),
         ([0] * 30, "no-answers", [], None),
     ],
 )

@@ -51,10 +51,9 @@ def test_what_all_did_has_to_fit_all_answers(
 
 
 def test_their_round_trips_have_to_fit_all_statements() -> None:
+    """PgBouncer counted those of one."""
     found = together({name: good_window() for name in BOTH}, counted(ALL), None, BOTH)
-    assert [one.code for one in found["A"].findings] == ["witnesses-disagree"], (
-        "PgBouncer counted those of one"
-    )
+    assert [one.code for one in found["A"].findings] == ["witnesses-disagree"]
 
 
 def test_what_the_host_spoiled_stays_void() -> None:
@@ -73,14 +72,10 @@ def codes(told: ToolResult, made: Window) -> dict[str, str]:
     return dict(found)
 
 
-def test_who_answers_nothing_is_refused(fixtures: Path) -> None:
-    stuck = wrk.parse((fixtures / "wrk-stuck.txt").read_text())
+def test_no_answers_and_a_connect_error_make_it_invalid(fixtures: Path) -> None:
+    """wrk's real summaries of a run that hung, and of one that had too few descriptors: 304 connect errors."""
+    stuck, real = (wrk.parse((fixtures / f"wrk-{how}.txt").read_text()) for how in ("stuck", "refused"))
     assert codes(stuck, window()) == {"no-answers": "invalid"}
-
-
-def test_a_connect_error_makes_it_invalid(fixtures: Path) -> None:
-    """wrk's real summary of a run that had too few descriptors: 304 connect errors."""
-    real = wrk.parse((fixtures / "wrk-refused.txt").read_text())
     found = second_opinion(real, window())
     assert [f.code for f in found if f.severity == "invalid"] == ["connect-errors", "wrong-answers"]
     assert "304 connections" in found[0].text
@@ -190,20 +185,14 @@ def test_whole_answers_have_to_be_compared(
         assert [one.severity for one in on_wire(window)] == [expected]
 
 
-@pytest.mark.parametrize(
-    ("heavy", "told"), [(1, []), (0, ["not one answer to heavy was compared on the wire"])]
-)
-def test_each_class_of_a_mix_has_to_be_compared(heavy: int, told: list[str]) -> None:
-    classes = [
-        ClassFigures(
-            name=name, weight=1, good=good, failed=0, goodput_rps=1.0, service_time_ms=Times(samples=0)
-        )
-        for name, good in (("light", 11_900), ("heavy", 100), ("never asked", 0))
-    ]
-    seen = {"compared_of_class": [2_140 - heavy, heavy, 0]}
-    assert [one.text for one in on_wire(tapped(classes=classes, seen=seen))] == told
-    lost = tapped(classes=classes, seen={**seen, "packets_lost": 1})
-    assert on_wire(lost) == [], "what was lost cannot be compared"
+def test_each_class_of_a_mix_has_to_be_compared() -> None:
+    rest = {"weight": 1, "failed": 0, "goodput_rps": 1.0, "service_time_ms": Times(samples=0)}
+    asked = {"light": 11_900, "heavy": 100, "never asked": 0}
+    classes = [ClassFigures.model_validate({"name": name, "good": n, **rest}) for name, n in asked.items()]
+    for lost, heavy, told in ((0, 1, []), (0, 0, ["heavy"]), (1, 0, [])):  # what was lost cannot be compared
+        seen = {"compared_of_class": [2_140 - heavy, heavy, 0], "packets_lost": lost}
+        found = [one.text for one in on_wire(tapped(classes=classes, seen=seen))]
+        assert found == [f"not one answer to {name} was compared on the wire" for name in told]
 
 
 @pytest.mark.parametrize(

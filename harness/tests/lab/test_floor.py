@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.analysis.alternation import balanced
-from tandem.catalog.bodies import drawn
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import drawn
 from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE

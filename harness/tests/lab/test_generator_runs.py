@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from harness_samples import make_rows, there
 
-from tandem.catalog.bodies import SentBodies
+from tandem.catalog.golden import SentBodies
 from tandem.errors import TandemError
 from tandem.lab import generator_runs
 from tandem.lab.generator_runs import LEAD_S, collected, run_load, run_shares, send

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.analysis.histogram import curve, encode
-from tandem.catalog.bodies import SentBodies
+from tandem.catalog.golden import SentBodies
 from tandem.errors import TandemError, UsageError
 from tandem.load.generator import OHA, Generator, Load, Report, check_version, read_report
 from tandem.load.rows import (

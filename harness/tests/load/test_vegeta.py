@@ -11,7 +11,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.catalog.bodies import SentBodies
+from tandem.catalog.golden import SentBodies
 from tandem.errors import TandemError
 from tandem.load import rows as rows_
 from tandem.load.generator import Load

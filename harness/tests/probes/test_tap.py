@@ -16,9 +16,8 @@ from harness_samples import PROPERTY, there
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.catalog.bodies import Sent
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.golden import Sums, read_answers
+from tandem.catalog.golden import Sent, Sums, read_answers
 from tandem.hosts import HERE
 from tandem.hosts.host import other_end
 from tandem.judge.on_wire import LONG_S, needed

@@ -129,9 +129,10 @@ def seen(part):  # what another probe would have seen
 by = SimpleNamespace(read=lambda folder, name: (measured().rows, measured().report))
 case = SimpleNamespace(
     answers=SimpleNamespace(lengths=lambda: {1000}, keys=dict, ignored=()),
-    scenario=SimpleNamespace(status=200, timeout_s=10, patience_s=10, idle_connections=0, statements=[], in_turn=0, beside=[]),
-    expected=Expectation([], proxied=False), concurrency=Concurrency(),
+    scenario=SimpleNamespace(name="x", weight=1, status=200, patience_s=10, idle_connections=0, statements=[], in_turn=0),
+    expected=Expectation([]), concurrency=Concurrency(),
 )
+case.classes = [case]
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}
 stack = SimpleNamespace(sites=SimpleNamespace(machines=SimpleNamespace(cpus=2)))
 app = SimpleNamespace(folder=Path("."), case=case, services=services, stack=stack)

@@ -113,11 +113,11 @@ def test_it_is_kept_and_read_again(tmp_path: Path) -> None:
 
 def test_the_hash_changes_with_names_and_contents(tmp_path: Path) -> None:
     def hashed(**files: str) -> str:
-        folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        folder.mkdir()
+        root = tmp_path / str(len(list(tmp_path.iterdir())))
+        (root / "harness/tandem").mkdir(parents=True)
         for name, content in files.items():
-            (folder / f"{name}.py").write_text(content)
-        return result.source_hash(folder.glob("*.py"), folder)
+            (root / f"harness/tandem/{name}.py").write_text(content)
+        return result.harness_source(root)
 
     differing = [{"a": "1", "b": "2"}, {"a": "2", "b": "1"}, {"a": "12"}, {"a": "1"}, {"b": "1"}]
     assert len({hashed(**files) for files in [*differing, *differing]}) == 5
