@@ -35,7 +35,7 @@ BOOTSTRAP: Final = "import sys;exec(eval(sys.stdin.readline()))"
 class AgentContainer:
     """The agent's container on an engine; it ends by itself when nobody is connected to it any more.
 
-    docker: of the engine, at `url`. image: that the engine has. Raises TandemError.
+    name: of the host. docker: of the engine, at `url`. image: that the engine has. Raises TandemError.
     """
 
     def __init__(self, name: str, docker: DockerClient, url: str, image: str) -> None:
@@ -87,10 +87,8 @@ class AgentContainer:
                 self.close()  # ends the container, and with it the wait
                 why = said.read().strip()[-300:] or f"nothing within {START_S:.0f} s"
                 raise TandemError(f"host {name}: its agent does not answer: {why}") from None
-
-    def line(self, name: str) -> Caller:
-        """Calls to the agent. name: of the host."""
-        return Caller(name, lambda: self._gateway.remote_exec(SERVE))
+        self.line = Caller(name, lambda: self._gateway.remote_exec(SERVE))
+        """Calls to the agent."""
 
     def close(self) -> None:
         """Ends the agent; a second time it does nothing."""
@@ -135,6 +133,8 @@ class Engine:
 
     _addresses = itertools.count(random.randrange(ADDRESSES))
     """A random start: another command may have forwards of its own."""
+    host: Remote
+    """The engine's machine, once `start_agent` was called."""
 
     def __init__(
         self, name: str, destination: str, port: int | None = None, address: str | None = None
@@ -143,7 +143,6 @@ class Engine:
         self.name, self.address = name, address
         self.connection = Connection(destination, port)
         self._agent: AgentContainer | None = None
-        self._host: Remote | None = None
         self._forwarded: dict[str, tuple[str, set[int]]] = {}
         try:
             here = self.connection.folder / "docker"
@@ -187,14 +186,8 @@ class Engine:
         """Begins to read its machine. image: the agent's, which the engine must have. Raises TandemError."""
         self.expect_free()
         self._agent = AgentContainer(self.name, self.docker, self.url, image)
-        self._host = Remote(self._agent.line(self.name))
-        return self._host
-
-    @property
-    def host(self) -> Remote:
-        """The engine's machine, once `start_agent` was called."""
-        assert self._host is not None
-        return self._host
+        self.host = Remote(self._agent.line)
+        return self.host
 
     def send(self, image: str) -> bool:
         """Gives it an image of this machine's engine, unless it has one of the same name and content. Returns whether it had to

@@ -88,16 +88,14 @@ class Connection:
         return Path(self._folder.name)
 
     def _await_open(self) -> None:
-        deadline = time.monotonic() + CONNECT_S + 1
+        deadline, why = time.monotonic() + CONNECT_S + 1, ""
         while not self._control.exists():
             if self._master.poll() is not None:
-                raise TandemError(
-                    f"{self.destination} cannot be reached: {explained(self._said.read_text(), self.destination)}"
-                )
-            if time.monotonic() > deadline:
-                raise TandemError(
-                    f"{self.destination} cannot be reached: no answer within {CONNECT_S} s of its SSH server"
-                )
+                why = explained(self._said.read_text(), self.destination)
+            elif time.monotonic() > deadline:
+                why = f"no answer within {CONNECT_S} s of its SSH server"
+            if why:
+                raise TandemError(f"{self.destination} cannot be reached: {why}")
             time.sleep(0.02)
 
     def forward(self, local: str, remote: str) -> None:

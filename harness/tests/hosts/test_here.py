@@ -13,20 +13,15 @@ from threading import Barrier
 
 import psutil
 import pytest
+from harness_machines import kernel_files
 from harness_places import ROOT
 from harness_samples import there
 
 from tandem.hosts import HERE, Here, Host
 from tandem.hosts.beside import LocalMeter, can_be_realtime
 from tandem.hosts.cgroup import TICKS_PER_S
-from tandem.hosts.description import count_established, parse_swapped, parse_tcp
 from tandem.hosts.host import HostCpu, Machines
 from tandem.lab.readiness import settle
-
-PROC_STAT = """cpu  277190 10 105857 378170 1922 3 5763 259 40 50
-cpu0 135499 0 52324 193446 477 0 2577 133 0 0
-intr 1
-"""
 
 
 def parse_stat(text: str) -> HostCpu:
@@ -49,12 +44,9 @@ def test_psutil_tells_the_same_cpu_time_as_the_kernels_own_line(
 ) -> None:
     monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path))
     chance = random.Random(1)
-    lines = [PROC_STAT] + [
-        "cpu  " + " ".join(str(chance.randrange(10**12)) for _ in range(10)) + "\ncpu0 1 2 3 4 5 6 7 8 0 0\n"
-        for _ in range(200)
-    ]
-    for line in lines:
-        (tmp_path / "stat").write_text(line)
+    for _ in range(200):
+        line = "cpu  " + " ".join(str(chance.randrange(10**12)) for _ in range(10))
+        (tmp_path / "stat").write_text(f"{line}\ncpu0 1 2 3 4 5 6 7 8 0 0\nintr 1\n")
         assert replace(HERE.read_cpu(), processes_s=None) == parse_stat(line)
 
 
@@ -67,8 +59,7 @@ def test_this_host_can_be_read() -> None:
     assert described["cgroup_version"] in (1, 2)
     assert HERE.free_bytes() > 0
     assert all(": " in line for line in HERE.mitigations().splitlines())
-    assert (HERE.swapped() or 0) >= 0
-    assert (HERE.tcp_counter(os.getpid(), "ListenOverflows") or 0) >= 0
+    assert min(HERE.swapped() or 0, HERE.tcp_counter(os.getpid(), "ListenOverflows") or 0) >= 0
 
 
 def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
@@ -77,18 +68,9 @@ def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
     assert {name for name, value in described.items() if value is not None} == told
     assert {"cpu_model", "governor", "smt", "hypervisor", "cpu_cache_l3_bytes"} <= described.keys()
     assert not Here(sys=tmp_path).cgroups_readable()
-    (tmp_path / "vmstat").write_text("nr_free_pages 1\n")
-    assert Here(proc=tmp_path).swapped() is None
+    assert kernel_files(tmp_path, {"vmstat": "nr_free_pages 1"}).swapped() is None
     (tmp_path / "fs/cgroup/cpuacct").mkdir(parents=True)
     assert (described["cgroup_version"], Here(sys=tmp_path).describe()["cgroup_version"]) == (None, 1)
-
-
-def kernel_files(root: Path, files: dict[str, str | bytes]) -> Here:
-    """A host whose /proc and /sys are these files."""
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(text if isinstance(text, bytes) else f"{text}\n".encode())
-    return Here(proc=root, sys=root)
 
 
 def cache(index: int, level: int, kind: str, size: str, cpus: str) -> dict[str, str]:
@@ -226,9 +208,6 @@ def test_generations_of_cpus_are_told_apart(
     assert [told[name] for name in ("hypervisor", "product")] == around
 
 
-# ---- what it did ----
-
-
 def test_both_clocks_are_read_together() -> None:
     before, after = HERE.clocks(), HERE.clocks()
     apart = (after.wall_s - before.wall_s) - (after.monotonic_s - before.monotonic_s)
@@ -260,15 +239,6 @@ def test_a_process_and_what_is_left_of_it() -> None:
     with pytest.raises(FileNotFoundError):
         HERE.cgroup(pid)
     assert HERE.established(pid, local_port=8080) == 0
-
-
-def test_connections_in_both_tables_are_counted(tmp_path: Path) -> None:
-    row = "   0: 020014AC:1F90 030014AC:C0F4 01 00000000:00000000\n"
-    host = kernel_files(tmp_path, {"7/net/tcp": row * 2})
-    assert host.established(7, local_port=8080) == 2, "a kernel without IPv6 has one table"
-    kernel_files(tmp_path, {"7/net/tcp6": row})
-    assert host.established(7, local_port=8080) == 3
-    assert host.established(7, remote_port=8080) == 0
 
 
 def test_the_harness_knows_its_own_container(tmp_path: Path) -> None:
@@ -314,10 +284,7 @@ def test_here_is_a_host() -> None:
 NETSTAT = """TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPHPHits
 TcpExt: 0 7 9 12345
 IpExt: InNoRoutes ListenOverflows
-IpExt: 3 4
-"""
-
-
+IpExt: 3 4"""
 TABLE = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0B00007F:B2F7 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 41 1
@@ -332,10 +299,11 @@ def test_a_difference_of_cpu_times() -> None:
     assert HostCpu(5, 4, 3, 20).since(HostCpu(1, 2, 3, 10)) == HostCpu(4, 2, 0, 10)
 
 
-def test_what_the_kernel_counts_and_what_it_does_not() -> None:
-    assert parse_swapped("nr_free_pages 1\npswpin 3\npswpout 40\npgfault 5\n") == 43
-    assert parse_tcp(NETSTAT, "ListenOverflows") == 7
-    assert {parse_tcp(text, "ListenOverflows") for text in ("", "TcpExt: A\nTcpExt: 1\n")} == {None}
+def test_what_the_kernel_counts_and_what_it_does_not(tmp_path: Path) -> None:
+    swaps = "nr_free_pages 1\npswpin 3\npswpout 40\npgfault 5"
+    host = kernel_files(tmp_path, {"vmstat": swaps, "7/net/netstat": NETSTAT, "7/net/snmp": "Tcp: A\nTcp: 1"})
+    assert (host.swapped(), host.tcp_counter(7, "ListenOverflows"), host.tcp_counter(7, "A")) == (43, 7, 1)
+    assert host.tcp_counter(7, "B") is None
 
 
 def test_a_connection_that_another_opens_is_counted_once() -> None:
@@ -349,22 +317,28 @@ def test_a_connection_that_another_opens_is_counted_once() -> None:
     ("local", "remote", "number"),
     [(None, 8080, 2), (None, 6432, 1), (None, None, 3), (0x8F2E, 8080, 1), (0x8F34, 8080, 0)],
 )
-def test_established_connections_are_counted(local: int | None, remote: int | None, number: int) -> None:
-    """One more to 8080 was closed by the other side; the one to 6432 is PgBouncer's."""
-    assert count_established(TABLE.encode(), local_port=local, remote_port=remote) == number
+def test_established_connections_are_counted(
+    tmp_path: Path, local: int | None, remote: int | None, number: int
+) -> None:
+    """One more to 8080 was closed by the other side; the one to 6432 is PgBouncer's. A kernel without IPv6 has one table."""
+    for name, tables in (("tcp", 1), ("tcp6", 2)):
+        host = kernel_files(tmp_path, {f"7/net/{name}": TABLE})
+        assert host.established(7, local_port=local, remote_port=remote) == tables * number
 
 
-def test_established_connections_are_counted_where_they_are_served(fixtures: Path) -> None:
+def test_established_connections_are_counted_where_they_are_served(fixtures: Path, tmp_path: Path) -> None:
     """A real table: a resolver's listener, the server's listener, one connection to it."""
     table = (fixtures / "proc-net-tcp.txt").read_bytes()
-    assert count_established(table, local_port=8080) == 1
-    assert count_established(table, local_port=8081) == 0
-    assert count_established(table, local_port=0xC0F4) == 0, "the other end's port is not this one's"
     line = table.splitlines(keepends=True)[-1]
-    assert count_established(table + line * 9_999, local_port=8080) == 10_000
-    assert count_established(line.replace(b" 01 ", b" 06 "), local_port=8080) == 0, "TIME_WAIT"
-    sixth = line.replace(b"020014AC", b"0000000000000000FFFF0000020014AC")
-    assert count_established(sixth, local_port=8080) == 1
+    for text, port, number in (
+        (table, 8080, 1),
+        (table, 8081, 0),
+        (table, 0xC0F4, 0),  # the other end's port
+        (table + line * 9_999, 8080, 10_000),
+        (line.replace(b" 01 ", b" 06 "), 8080, 0),  # TIME_WAIT
+        (line.replace(b"020014AC", b"0000000000000000FFFF0000020014AC"), 8080, 1),  # version 6
+    ):
+        assert kernel_files(tmp_path, {"7/net/tcp": text}).established(7, local_port=port) == number
 
 
 def test_the_meter_measures_and_ends() -> None:

@@ -21,7 +21,7 @@ from tandem.errors import TandemError
 from tandem.hosts import HERE, remote
 from tandem.hosts.agent import Agent
 from tandem.hosts.host import Captured, Cgroup, Clocks, HostCpu, KernelLimits, Oversleep, Usage
-from tandem.hosts.remote import SERVE, Caller, Remote, RemoteObject, offset
+from tandem.hosts.remote import SERVE, Caller, Remote, RemoteObject
 from tandem.hosts.wire import ERROR, HOST, VALUE, error_of, packed, unpacked
 
 
@@ -207,12 +207,6 @@ def test_the_quickest_handshake_is_told(there: Remote) -> None:
 
 
 # ---- clocks ----
-
-
-def test_the_offset_lies_in_the_middle_of_the_round_trip() -> None:
-    found = offset(10.0, 10.304, 10.008)
-    assert found.ahead_s == pytest.approx(0.3)
-    assert found.error_s == pytest.approx(0.004)
 
 
 @pytest.mark.parametrize(("ahead_s", "cpus"), [(0.0, [0]), (0.3, None), (-0.3, None)])
