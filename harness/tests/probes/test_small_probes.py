@@ -130,7 +130,7 @@ BEFORE = SwitchCounts(cpu_s=1.0, threads_cpu_s={1: 0.5, 2: 0.5}, switches={1: 10
     ],
 )
 def test_the_switches_of_threads_that_come_and_go(after: SwitchCounts, found: int | None) -> None:
-    assert between(BEFORE, after) == found
+    assert between(BEFORE, after).number == found
 
 
 def test_what_is_looked_at_before_and_after() -> None:
