@@ -2,7 +2,8 @@
 public test suites that fixtures/machines.json names."""
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,14 @@ def machine(name: str) -> Topology:
     rows = rows_of(name)
     usable = set(RECORDED[name].get("usable") or [row["cpu"] for row in rows if row["online"]])
     return topology_of(rows, usable, usable)
+
+
+def until(condition: Callable[[], bool], within_s: float = 10) -> None:
+    """Wait for a condition."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def kernel_files(root: Path, files: Mapping[str, str | bytes]) -> Here:

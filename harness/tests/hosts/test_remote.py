@@ -15,6 +15,7 @@ from typing import Any
 
 import execnet
 import pytest
+from harness_machines import until
 from harness_samples import there as value_of
 
 from tandem.errors import TandemError
@@ -124,10 +125,7 @@ def test_a_process_is_seen_signalled_and_missed(there: Remote, sleeper: subproce
     assert there.alive(sleeper.pid)
     assert there.threads(sleeper.pid) == 1
     there.signal(sleeper.pid, signal.SIGSTOP)
-    deadline = time.monotonic() + 5
-    while there.stopped(sleeper.pid) is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert there.stopped(sleeper.pid) == ["sleep", "60"]
+    until(lambda: there.stopped(sleeper.pid) == ["sleep", "60"])
     sleeper.kill()
     sleeper.wait()
     assert not there.alive(sleeper.pid)
@@ -176,10 +174,7 @@ def test_a_capture_comes_home_and_leaves_nothing_there(there: Remote, tmp_path: 
     file = tmp_path / "packets.pcap"
     capture = there.capture(socket.if_nametoindex("lo"), "udp port 9", 1, 100, file)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        deadline = time.monotonic() + 10
-        while not capture.ended and time.monotonic() < deadline:
-            sender.sendto(b"x", ("127.0.0.1", 9))
-            time.sleep(0.05)
+        until(lambda: bool(sender.sendto(b"x", ("127.0.0.1", 9)) and capture.ended))
     captured = capture.stop()
     assert (captured.packets, captured.problem) == (1, None)
     assert len(file.read_bytes()) > 24, "the header of a pcap file and a packet"
