@@ -106,11 +106,6 @@ LOOPBACK: Final = "127.84.{}.{}"
 """Addresses of forwarded services on this machine: one for each service, so that each keeps its port."""
 
 
-def version(told: str) -> tuple[int, ...]:
-    """The first two numbers of an engine's version, such as 20.10.24+dfsg1. Raises ValueError for anything else."""
-    return tuple(int(part) for part in told.split(".")[:2])
-
-
 def content(docker: DockerClient, image: str) -> str | None:
     """The content of an image, alike in every store; None where the engine has no such image. An id is not enough: an engine with
     containerd's store makes another of the same image."""
@@ -163,7 +158,7 @@ class Engine:
                 " Is it running, and is the user in its group 'docker'?"
             ) from None
         self.version = (told.version if told else None) or "0.0"
-        if version(self.version) < OLDEST:
+        if tuple(int(part) for part in self.version.split(".")[:2]) < OLDEST:  # such as 20.10.24+dfsg1
             raise TandemError(
                 f"host {self.name}: its Docker engine {self.version} is too old: {'.'.join(map(str, OLDEST))} or newer is needed"
             )

@@ -103,7 +103,7 @@ def test_rows_of_a_mix_have_their_class(opened: Path) -> None:
     rows, _ = VEGETA.read(opened, "open")
     assert rows.is_of(1).all()
     assert not rows.is_of(0).any()
-    assert (len(rows.of_class(1)), len(rows.of_class(0))) == (200, 0)
+    assert (len(rows.at(rows.is_of(1))), len(rows.at(rows.is_of(0)))) == (200, 0)
 
 
 @pytest.mark.parametrize(
