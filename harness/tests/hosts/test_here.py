@@ -74,12 +74,6 @@ def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
     assert (described["cgroup_version"], Here(sys=tmp_path).describe()["cgroup_version"]) == (None, 1)
 
 
-def cache(index: int, level: int, kind: str, size: str, cpus: str) -> dict[str, str]:
-    """The files of a cache of the first CPU."""
-    told = {"level": str(level), "type": kind, "size": size, "shared_cpu_map": cpus}
-    return {f"devices/system/cpu/cpu0/cache/index{index}/{name}": text for name, text in told.items()}
-
-
 def test_a_described_machine(tmp_path: Path) -> None:
     host = kernel_files(
         tmp_path,
@@ -136,77 +130,61 @@ VENDOR, PRODUCT = "class/dmi/id/sys_vendor", "class/dmi/id/product_name"
 
 
 @pytest.mark.parametrize(
-    ("files", "identity", "l2_l3", "around"),
+    ("cpuinfo", "identity"),
     [
-        pytest.param(
-            {
-                "cpuinfo": INTEL,
-                CLOCKS: "tsc kvm-clock",
-                **cache(0, 1, "Data", "48K", "1"),
-                **cache(1, 1, "Instruction", "32K", "1"),
-                **cache(2, 2, "Unified", "2048K", "1"),
-                **cache(3, 3, "Unified", "300M", "ffffffff,00000003"),
-            },
-            ["Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 207, 2, "0x1", 307_200 << 10],
-            [2048 << 10, 1, 300 << 20, 34],
-            ["kvm", None],
-            id="a guest of KVM, on Intel",
-        ),
-        pytest.param(
-            {
-                "cpuinfo": AMD,
-                CLOCKS: "tsc hpet",
-                VENDOR: "Supermicro",
-                PRODUCT: "AS-1114S",
-                **cache(2, 2, "Unified", "512K", "0001,00000001"),
-            },
-            ["AMD EPYC 7R13 Processor", "AuthenticAMD", 25, 1, 1, "0xa0011d5", 512 << 10],
-            [512 << 10, 2, None, None],
-            ["none", "Supermicro AS-1114S"],
-            id="AMD's own metal",
-        ),
-        pytest.param(
-            {"cpuinfo": ARM, VENDOR: "QEMU", PRODUCT: "KVM Virtual Machine"},
-            ["Arm part 0xd0c", "Arm", 8, "0xd0c", "r3p1", None, None],
-            [None] * 4,
-            ["kvm", "QEMU KVM Virtual Machine"],
-            id="Arm, which has no flags, as a guest",
-        ),
-        pytest.param(
-            {"cpuinfo": ARM.replace("0x41", "0x99"), VENDOR: "Maker", PRODUCT: "Board"},
-            ["0x99 part 0xd0c", "0x99", 8, "0xd0c", "r3p1", None, None],
-            [None] * 4,
-            [None, "Maker Board"],
-            id="Arm of a maker that is not known",
-        ),
-        pytest.param(
-            {"cpuinfo": INTEL},
-            ["Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 207, 2, "0x1", 307_200 << 10],
-            [None] * 4,
-            ["yes", None],
-            id="a container without sysfs, in a guest",
-        ),
-        pytest.param(
-            {"cpuinfo": AMD, "hypervisor/type": "xen"},
-            ["AMD EPYC 7R13 Processor", "AuthenticAMD", 25, 1, 1, "0xa0011d5", 512 << 10],
-            [None] * 4,
-            ["xen", None],
-            id="Xen's first domain",
-        ),
+        (INTEL, ["Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 207, 2, "0x1", 307_200 << 10]),
+        (AMD, ["AMD EPYC 7R13 Processor", "AuthenticAMD", 25, 1, 1, "0xa0011d5", 512 << 10]),
+        (ARM, ["Arm part 0xd0c", "Arm", 8, "0xd0c", "r3p1", None, None]),
+        # A maker that is not known.
+        (ARM.replace("0x41", "0x99"), ["0x99 part 0xd0c", "0x99", 8, "0xd0c", "r3p1", None, None]),
     ],
 )
 def test_generations_of_cpus_are_told_apart(
-    tmp_path: Path,
-    files: dict[str, str | bytes],
-    identity: list[str | int | None],
-    l2_l3: list[int | None],
-    around: list[str | None],
+    tmp_path: Path, cpuinfo: str, identity: list[str | int | None]
 ) -> None:
-    told = kernel_files(tmp_path, files).describe()
+    told = kernel_files(tmp_path, {"cpuinfo": cpuinfo}).describe()
     names = ("model", "vendor", "family", "model_number", "stepping", "microcode", "cache_bytes")
     assert [told[f"cpu_{name}"] for name in names] == identity
+
+
+@pytest.mark.parametrize(
+    ("caches", "l2_l3"),
+    [
+        (
+            ["1 Data 48K 1", "1 Instruction 32K 1", "2 Unified 2048K 1", "3 Unified 300M ffffffff,00000003"],
+            [2048 << 10, 1, 300 << 20, 34],
+        ),
+        (["2 Unified 512K 0001,00000001"], [512 << 10, 2, None, None]),
+        ([], [None] * 4),
+    ],
+)
+def test_caches_and_how_many_cpus_share_each(
+    tmp_path: Path, caches: list[str], l2_l3: list[int | None]
+) -> None:
+    for number, cache in enumerate(caches):
+        folder = f"devices/system/cpu/cpu0/cache/index{number}"
+        files = zip(("level", "type", "size", "shared_cpu_map"), cache.split(), strict=True)
+        kernel_files(tmp_path, {f"{folder}/{name}": text for name, text in files})
+    told = Here(sys=tmp_path).describe()
     assert [told[f"cpu_cache_{name}_{of}"] for name in ("l2", "l3") for of in ("bytes", "cpus")] == l2_l3
-    assert [told[name] for name in ("hypervisor", "product")] == around
+
+
+@pytest.mark.parametrize(
+    ("files", "hypervisor", "product"),
+    [
+        ({"cpuinfo": INTEL, CLOCKS: "tsc kvm-clock"}, "kvm", None),
+        ({"cpuinfo": AMD, CLOCKS: "tsc hpet", VENDOR: "Supermicro", PRODUCT: "AS"}, "none", "Supermicro AS"),
+        ({"cpuinfo": ARM, VENDOR: "QEMU", PRODUCT: "KVM Virtual Machine"}, "kvm", "QEMU KVM Virtual Machine"),
+        ({"cpuinfo": ARM, VENDOR: "Maker", PRODUCT: "Board"}, None, "Maker Board"),  # Arm has no flags
+        ({"cpuinfo": INTEL}, "yes", None),  # a container without sysfs, in a guest
+        ({"cpuinfo": AMD, "hypervisor/type": "xen"}, "xen", None),  # Xen's first domain
+    ],
+)
+def test_what_a_machine_is_a_guest_of(
+    tmp_path: Path, files: dict[str, str], hypervisor: str | None, product: str | None
+) -> None:
+    told = kernel_files(tmp_path, files).describe()
+    assert (told["hypervisor"], told["product"]) == (hypervisor, product)
 
 
 def test_both_clocks_are_read_together() -> None:
