@@ -57,7 +57,7 @@ INTERVAL_S = 1
 
 
 def peaks(log: str) -> tuple[float, int] | None:
-    """The highest CPU and resident memory of a log (tandem.hosts.host.Psrecord.peaks)."""
+    """The highest CPU and resident memory of a log (tandem.hosts.host.Psrecord.stop)."""
     lines = [line.split() for line in log.splitlines() if line and not line.startswith("#")]
     rows = [[float(value) for value in line[:3]] for line in lines if len(line) >= 3]
     if not rows:
@@ -70,7 +70,6 @@ class LocalPsrecord:
 
     def __init__(self, pid: int, file: Path) -> None:
         self._file = file
-        self._peaks: tuple[float, int] | None = None
         program = Path(sys.executable).with_name("psrecord")
         command = [program, str(pid), "--interval", str(INTERVAL_S), "--include-children", "--log", file]
         self._process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
@@ -81,14 +80,10 @@ class LocalPsrecord:
     def thaw(self) -> None:
         self._process.send_signal(signal.SIGCONT)
 
-    def stop(self) -> None:
+    def stop(self) -> tuple[float, int] | None:
         self._process.terminate()
         self._process.wait(timeout=5)
-        if self._file.is_file():
-            self._peaks = peaks(self._file.read_text())
-
-    def peaks(self) -> tuple[float, int] | None:
-        return self._peaks
+        return peaks(self._file.read_text()) if self._file.is_file() else None
 
 
 RING_KIB, LEAST_KIB, FRAME_BYTES = 16384, 512, 256

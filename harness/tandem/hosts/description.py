@@ -119,7 +119,7 @@ def _hypervisor(sys: Path, product: str | None, flags: str | None) -> str | None
     return (named or "yes") if "hypervisor" in flags.split() else said or "none"
 
 
-def cgroup_version(sys: Path) -> int | None:
+def _cgroup_version(sys: Path) -> int | None:
     """The version of control groups that containers are counted by; None where there are none."""
     if (sys / UNIFIED).exists():
         return 2
@@ -155,7 +155,7 @@ def describe(proc: Path, sys: Path) -> dict[str, str | int | float | None]:
         "kernel": platform.release(),
         "machine": platform.machine(),
         "clock_source": first_line(sys / CLOCK_SOURCE),
-        "cgroup_version": cgroup_version(sys),
+        "cgroup_version": _cgroup_version(sys),
         "open_files_limit": resource.getrlimit(resource.RLIMIT_NOFILE)[1],
         "kernel_command_line": None if command_line is None else parameters,
         "governor": first_line(sys / CPU / "cpu0/cpufreq/scaling_governor"),

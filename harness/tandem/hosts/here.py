@@ -89,9 +89,6 @@ class Here:
         # The harness's container stands on the engine's disk.
         return shutil.disk_usage("/").free
 
-    def cgroups_readable(self) -> bool:
-        return description.cgroup_version(self._sys) is not None
-
     def read_cpu(self) -> HostCpu:
         # A guest's time, which is there too, is in the user time: https://docs.kernel.org/filesystems/proc.html, 1.7
         at = psutil.cpu_times()

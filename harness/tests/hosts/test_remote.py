@@ -111,7 +111,7 @@ def test_an_agent_answers_with_what_was_raised_and_hands_out_nothing_private() -
 
 def test_it_is_the_same_machine(there: Remote) -> None:
     assert there.cpus == HERE.cpus
-    same = ("describe", "topology", "power", "limits", "mitigations", "cgroups_readable", "can_capture")
+    same = ("describe", "topology", "power", "limits", "mitigations", "can_capture")
     for name in (*same, "can_be_realtime"):
         assert getattr(there, name)() == getattr(HERE, name)(), name
     assert not there.is_harness("0" * 64)
@@ -163,9 +163,8 @@ def test_psrecords_log_comes_home(there: Remote, sleeper: subprocess.Popen[bytes
     time.sleep(2.5)
     watching.freeze()
     watching.thaw()
-    watching.stop()
+    assert value_of(watching.stop())[1] > 0
     assert "Elapsed time" in (tmp_path / "psrecord.log").read_text()
-    assert value_of(watching.peaks())[1] > 0
 
 
 def test_a_capture_comes_home_and_leaves_nothing_there(there: Remote, tmp_path: Path) -> None:
