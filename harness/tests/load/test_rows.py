@@ -83,13 +83,8 @@ def test_percentiles_are_ordered_and_inside_the_range(values: list[float], copie
 
 
 def test_right_answers_have_the_status_and_a_known_length() -> None:
-    rows = Rows(
-        start_s=floats(0, 1, 2, 3, 4),
-        paced_s=np.full(5, np.nan),
-        end_s=floats(1, 2, 3, 4, 5),
-        status=np.array([200, 200, 500, 200, 404]),
-        length_bytes=np.array([10, 11, 10, 99, 3]),
-    )
+    starts, status, lengths = np.arange(5), [200, 200, 500, 200, 404], [10, 11, 10, 99, 3]
+    rows = make_rows(starts, starts + 1, status=status, length_bytes=lengths)
     assert right_answers(rows, 200, {10, 11}).tolist() == [True, True, False, False, False]
     assert failures(rows, 200, {10, 11}) == {"status 404": 1, "status 500": 1, "wrong length": 1}
     fast = make_rows(np.zeros(100), np.full(100, 0.001), status=500)
@@ -105,13 +100,8 @@ def test_steady_drops_what_ended_outside() -> None:
 @given(DURATIONS, st.sets(st.integers(0, 5)))
 def test_every_row_is_right_or_counted_as_a_failure(ends: list[float], lengths: set[int]) -> None:
     n = len(ends)
-    rows = Rows(
-        start_s=np.zeros(n),
-        paced_s=np.full(n, np.nan),
-        end_s=np.array(ends, dtype=np.float64),
-        status=np.where(np.arange(n) % 3 == 0, 503, 200),
-        length_bytes=np.arange(n) % 6,
-    )
+    status = np.where(np.arange(n) % 3 == 0, 503, 200)
+    rows = make_rows(np.zeros(n), ends, status=status, length_bytes=np.arange(n) % 6)
     assert int(right_answers(rows, 200, lengths).sum()) + sum(failures(rows, 200, lengths).values()) == n
     assert not right_answers(rows, 200, set()).any(), "no length is right"
     assert right_answers(rows, 200, None).tolist() == (rows.status == 200).tolist(), "any is"
