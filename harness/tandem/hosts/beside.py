@@ -70,8 +70,8 @@ class LocalPsrecord:
 
     def __init__(self, pid: int, file: Path) -> None:
         self._file = file
-        program = Path(sys.executable).with_name("psrecord")
-        command = [program, str(pid), "--interval", str(INTERVAL_S), "--include-children", "--log", file]
+        program, every = Path(sys.executable).with_name("psrecord"), str(INTERVAL_S)
+        command = [str(program), str(pid), "--interval", every, "--include-children", "--log", str(file)]
         self._process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
 
     def freeze(self) -> None:

@@ -7,7 +7,7 @@ since the load began), status, length of the body in bytes.
 import sqlite3
 from collections.abc import Collection
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -52,7 +52,8 @@ class Rows:
 
     def at(self, places: NDArray[np.bool_] | NDArray[np.intp]) -> "Rows":
         """The rows at these places, in the order of these."""
-        return Rows(*(None if column is None else column[places] for column in vars(self).values()))
+        columns = {name: column for name, column in vars(self).items() if column is not None}
+        return replace(self, **{name: column[places] for name, column in columns.items()})
 
     def __len__(self) -> int:
         return len(self.start_s)

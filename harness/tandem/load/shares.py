@@ -107,8 +107,9 @@ def merged(parts: Iterable[Dealt]) -> Rows:
     # Each part is in order: a stable sort of such runs is a merge.
     due = np.concatenate([one.start_s if one.due_s is None else one.due_s for one in every])
     order = np.argsort(due, kind="stable")
-    columns = zip(*(vars(one).values() for one in every), strict=True)
-    return Rows(*(None if column[0] is None else np.concatenate(column)[order] for column in columns))
+    known = [name for name, column in vars(every[0]).items() if column is not None]
+    columns = {name: np.concatenate([vars(one)[name] for one in every])[order] for name in known}
+    return replace(every[0], **columns)
 
 
 def summed(reports: Iterable[Report]) -> Report:
