@@ -138,12 +138,9 @@ class LocalRoundTrips:
     """RoundTrips (tandem.hosts.host). Raises psycopg.Error, now and later."""
 
     def __init__(self, address: str, port: int, password: str) -> None:
-        self._connection = psycopg.connect(
-            f"host={address} port={port} dbname=tandem user=probe password={password}",
-            autocommit=True,
-            prepare_threshold=None,
-            connect_timeout=CONNECT_S,
-        )
+        to = f"host={address} port={port} connect_timeout={CONNECT_S}"
+        to += f" dbname=tandem user=probe password={password}"
+        self._connection = psycopg.connect(to, autocommit=True, prepare_threshold=None)
 
     def trips_ms(self, number: int) -> list[float]:
         took_ms = []

@@ -200,17 +200,11 @@ class Engine:
         return True
 
     def _copy(self, image: str) -> None:
-        saving = subprocess.Popen(
-            ["docker", "save", image], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        save, load = ["docker", "save", image], ["docker", "-H", self.url, "load", "-q"]
+        saving = subprocess.Popen(save, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
             done = subprocess.run(
-                ["docker", "-H", self.url, "load", "-q"],
-                stdin=saving.stdout,
-                capture_output=True,
-                text=True,
-                timeout=COPY_S,
-                check=False,
+                load, stdin=saving.stdout, capture_output=True, text=True, timeout=COPY_S, check=False
             )
         except subprocess.TimeoutExpired:
             raise TandemError(f"host {self.name}: copying {image} took longer than {COPY_S} s") from None

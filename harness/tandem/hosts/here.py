@@ -90,7 +90,7 @@ class Here:
         return shutil.disk_usage("/").free
 
     def read_cpu(self) -> HostCpu:
-        # A guest's time, which is there too, is in the user time: https://docs.kernel.org/filesystems/proc.html, 1.7
+        # A guest's time is in the user time too: https://docs.kernel.org/filesystems/proc.html, 1.7
         at = psutil.cpu_times()
         busy = at.user + at.nice + at.system
         total = busy + at.idle + at.iowait + at.irq + at.softirq + at.steal

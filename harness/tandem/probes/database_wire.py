@@ -26,7 +26,7 @@ LONGEST = 1 << 20
 QUOTED = re.compile(rb"'(?:[^']|'')*'|\"[^\"]*\"")
 
 
-def flights(packets: Iterable[Packet]) -> Iterator[int]:
+def statements_by_flight(packets: Iterable[Packet]) -> Iterator[int]:
     """The statements of each flight of one connection. A packet that acknowledges more than the one before it begins a flight; from
     where a packet is missing, and where something is no message, the rest of a flight is left out."""
     acknowledged: int | None = None
@@ -85,7 +85,7 @@ class Flights:
             if packet.sender[0] == application and packet.receiver[1] == port:
                 streams[packet.sender].append(packet)
         self.connections |= streams.keys()
-        each = [sent for stream in streams.values() for sent in flights(stream)]
+        each = [sent for stream in streams.values() for sent in statements_by_flight(stream)]
         self.executed, self.flights = self.executed + sum(each), self.flights + len(each)
 
 
@@ -111,14 +111,14 @@ class DatabaseTap:
         return found
 
     def part(self, app: str) -> OnDatabaseWire:
-        found = self._found[app]
+        found, captured = self._found[app], self._captures.outcome
         return OnDatabaseWire(
             database_wire=DatabaseWire(
                 executed=found.executed,
                 flights=found.flights,
                 connections=len(found.connections),
-                packets_lost=self._captures.packets_lost,
-                cpu_s=self._captures.cpu_s,
-                problem=self._captures.problem,
+                packets_lost=captured.dropped,
+                cpu_s=captured.cpu_s,
+                problem=captured.problem,
             )
         )
