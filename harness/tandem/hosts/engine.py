@@ -201,18 +201,15 @@ class Engine:
 
     def _copy(self, image: str) -> None:
         save, load = ["docker", "save", image], ["docker", "-H", self.url, "load", "-q"]
-        saving = subprocess.Popen(save, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        try:
-            done = subprocess.run(
-                load, stdin=saving.stdout, capture_output=True, text=True, timeout=COPY_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise TandemError(f"host {self.name}: copying {image} took longer than {COPY_S} s") from None
-        finally:
-            saving.kill()
-            saving.wait()
-            assert saving.stdout is not None
-            saving.stdout.close()
+        with subprocess.Popen(save, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as saving:
+            try:
+                done = subprocess.run(
+                    load, stdin=saving.stdout, capture_output=True, text=True, timeout=COPY_S, check=False
+                )
+            except subprocess.TimeoutExpired:
+                raise TandemError(f"host {self.name}: copying {image} took longer than {COPY_S} s") from None
+            finally:
+                saving.kill()
         if done.returncode:
             raise TandemError(
                 f"host {self.name}: {image} cannot be copied to it: {done.stderr.strip()[-300:]}"
