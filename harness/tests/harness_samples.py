@@ -57,9 +57,9 @@ def floats(*values: float) -> Floats:
 
 
 def make_rows(
-    start_s: Any, end_s: Any, *, paced_s: Any = None, status: int = 200, length_bytes: int = 1000
+    start_s: Any, end_s: Any, *, paced_s: Any = None, status: Any = 200, length_bytes: Any = 1000
 ) -> Rows:
-    """Rows with one status and one length; a closed loop's unless `paced_s` is given."""
+    """Rows with one status and one length, or those of each; a closed loop's unless `paced_s` is given."""
     start = np.asarray(start_s, dtype=np.float64)
     paced = np.full(len(start), np.nan) if paced_s is None else np.asarray(paced_s, dtype=np.float64)
     return Rows(

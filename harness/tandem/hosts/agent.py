@@ -8,23 +8,19 @@ import itertools
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from tandem.hosts.beside import LocalCapture, LocalMeter, LocalPsrecord, LocalRoundTrips
 from tandem.hosts.cgroup import LocalCgroup
 from tandem.hosts.here import Here
 from tandem.hosts.wire import ERROR, FILE, HOST, KINDS, REFERENCE, VALUE, Reference, packed, unpacked
 
+if TYPE_CHECKING:  # the agent's image has no execnet
+    from execnet.gateway_base import Channel
+
 STAYING: Final = (LocalCgroup, LocalMeter, LocalPsrecord, LocalCapture, LocalRoundTrips)
 """Objects that stay on this host, as long as the agent: one of them is small, and a load makes few."""
 MEMORY: Final = Path("/dev/shm")
-
-
-class Channel(Protocol):
-    """The part of execnet's channel that is used."""
-
-    def receive(self, timeout: float | None = None) -> Any: ...
-    def send(self, item: object) -> None: ...
 
 
 def own_file(path: str) -> Path:
@@ -60,23 +56,22 @@ class Agent:
             number, name, given, named = [unpacked(part, self._kinds) for part in request]
             if str(name).startswith("_"):
                 raise AttributeError(f"{name} is not for others")
-            found: Any = getattr(self._objects[number], name)
-            value = found(*given, **named) if callable(found) else found
-            return [VALUE, packed(self._kept(value) if isinstance(value, STAYING) else value)]
+            member: Any = getattr(self._objects[number], name)
+            value = member(*given, **named) if callable(member) else member
+            if isinstance(value, STAYING):
+                kept = Reference(next(self._numbers))
+                self._objects[kept.number] = value
+                value = kept
+            return [VALUE, packed(value)]
         except Exception as error:
             return [ERROR, type(error).__name__, str(error)]
-
-    def _kept(self, value: object) -> Reference:
-        number = next(self._numbers)
-        self._objects[number] = value
-        return Reference(number)
 
 
 AGENT: Final = Agent(AgentHost())
 """The agent of all channels of this process: each thread of the harness has a channel of its own."""
 
 
-def serve(channel: Channel) -> None:
+def serve(channel: "Channel") -> None:
     """Answers until the channel is closed."""
     while True:
         try:

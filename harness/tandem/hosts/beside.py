@@ -10,6 +10,7 @@ import time
 from array import array
 from itertools import chain
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 
 import psycopg
 
@@ -25,24 +26,23 @@ class LocalMeter:
 
     def __init__(self, cpus: list[int] | None) -> None:
         self._cpus = ["-"] if cpus is None else [str(cpu) for cpu in cpus]
-        self._running: list[subprocess.Popen[bytes]] = []
+        self._running: list[Popen[bytes]] = []
 
     def start(self) -> None:
-        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         for cpu in self._cpus:
             command = [*PROGRAM, cpu, str(os.getpid())]
-            self._running.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing))
+            self._running.append(Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL))
 
     def stop(self) -> Oversleep | None:
         """Ends the meters; None if one of them broke."""
         running, self._running = self._running, []
         for process in running:
             process.send_signal(signal.SIGTERM)
-        told = [process.communicate()[0] for process in running]
-        ended = zip(running, told, strict=True)
-        if not told or any(process.returncode or not out or len(out) % 16 for process, out in ended):
+        notes = [process.communicate()[0] for process in running]
+        ended = zip(running, notes, strict=True)
+        if not notes or any(process.returncode or not out or len(out) % 16 for process, out in ended):
             return None
-        parts = [array("d", out) for out in told]
+        parts = [array("d", out) for out in notes]
         at_s, longer_s = (array("d", chain(*(part[first::2] for part in parts))) for first in (2, 3))
         realtime = all(part[0] == 1.0 for part in parts)
         return Oversleep(realtime, sum(part[1] for part in parts), at_s, longer_s)
@@ -57,7 +57,7 @@ INTERVAL_S = 1
 
 
 def peaks(log: str) -> tuple[float, int] | None:
-    """The highest CPU and resident memory of a log (tandem.hosts.host.Psrecord.peaks)."""
+    """The highest CPU and resident memory of a log (tandem.hosts.host.Psrecord.stop)."""
     lines = [line.split() for line in log.splitlines() if line and not line.startswith("#")]
     rows = [[float(value) for value in line[:3]] for line in lines if len(line) >= 3]
     if not rows:
@@ -70,15 +70,9 @@ class LocalPsrecord:
 
     def __init__(self, pid: int, file: Path) -> None:
         self._file = file
-        self._peaks: tuple[float, int] | None = None
-        program = Path(sys.executable).with_name("psrecord")
-        options = f"--interval {INTERVAL_S} --include-children --log".split()
-        self._process = subprocess.Popen(
-            [program, str(pid), *options, file],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        program, every = Path(sys.executable).with_name("psrecord"), str(INTERVAL_S)
+        command = [str(program), str(pid), "--interval", every, "--include-children", "--log", str(file)]
+        self._process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
 
     def freeze(self) -> None:
         self._process.send_signal(signal.SIGSTOP)
@@ -86,14 +80,10 @@ class LocalPsrecord:
     def thaw(self) -> None:
         self._process.send_signal(signal.SIGCONT)
 
-    def stop(self) -> None:
+    def stop(self) -> tuple[float, int] | None:
         self._process.terminate()
         self._process.wait(timeout=5)
-        if self._file.is_file():
-            self._peaks = peaks(self._file.read_text())
-
-    def peaks(self) -> tuple[float, int] | None:
-        return self._peaks
+        return peaks(self._file.read_text()) if self._file.is_file() else None
 
 
 RING_KIB, LEAST_KIB, FRAME_BYTES = 16384, 512, 256
@@ -119,13 +109,8 @@ class LocalCapture:
         # Room for all of them: none is lost while tcpdump has not been given a CPU.
         ring_kib = max(LEAST_KIB, min(RING_KIB, packets * (snap_bytes + FRAME_BYTES) // 1024))
         command += ["-B", str(ring_kib), "-s", str(snap_bytes), "-c", str(packets), "-w", str(file)]
-        self._process = subprocess.Popen(
-            [*command, "-Z", "root", expression],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command += ["-Z", "root", expression]
+        self._process = Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, text=True)
 
     @property
     def ended(self) -> bool:
@@ -140,15 +125,10 @@ class LocalCapture:
         self._process.stderr.close()
         _, status, used = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        told = re.findall(r"(\d+) packets? (captured|dropped)", said)
-        counted = {what: int(number) for number, what in told}
-        asked_to_end = self._process.returncode in (0, -signal.SIGTERM)
-        return Captured(
-            counted.get("captured", 0),
-            counted.get("dropped", 0),
-            used.ru_utime + used.ru_stime,
-            None if asked_to_end else said.strip(),
-        )
+        counted = {what: int(n) for n, what in re.findall(r"(\d+) packets? (captured|dropped)", said)}
+        problem = None if self._process.returncode in (0, -signal.SIGTERM) else said.strip()
+        cpu_s = used.ru_utime + used.ru_stime
+        return Captured(counted.get("captured", 0), counted.get("dropped", 0), cpu_s, problem)
 
 
 CONNECT_S = 20
@@ -158,20 +138,17 @@ class LocalRoundTrips:
     """RoundTrips (tandem.hosts.host). Raises psycopg.Error, now and later."""
 
     def __init__(self, address: str, port: int, password: str) -> None:
-        self._connection = psycopg.connect(
-            f"host={address} port={port} dbname=tandem user=probe password={password}",
-            autocommit=True,
-            prepare_threshold=None,
-            connect_timeout=CONNECT_S,
-        )
+        to = f"host={address} port={port} connect_timeout={CONNECT_S}"
+        to += f" dbname=tandem user=probe password={password}"
+        self._connection = psycopg.connect(to, autocommit=True, prepare_threshold=None)
 
     def trips_ms(self, number: int) -> list[float]:
-        return [self._trip_ms() for _ in range(number)]
+        took_ms = []
+        for _ in range(number):
+            began = time.perf_counter()
+            self._connection.execute("select 1")
+            took_ms.append((time.perf_counter() - began) * 1e3)
+        return took_ms
 
     def close(self) -> None:
         self._connection.close()
-
-    def _trip_ms(self) -> float:
-        began = time.perf_counter()
-        self._connection.execute("select 1")
-        return (time.perf_counter() - began) * 1e3

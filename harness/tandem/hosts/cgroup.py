@@ -27,7 +27,7 @@ def _fields(text: str) -> dict[str, int]:
     return {key: int(value) for key, value in (line.split()[:2] for line in text.splitlines() if " " in line)}
 
 
-def processes_cpu_s(cgroups: Path = CGROUPS) -> float | None:
+def processes_cpu_s(cgroups: Path) -> float | None:
     """CPU time of all groups together; None where there are none.
 
     Version 1: the root group is charged with every process. Version 2: the root's own figure is that of /proc/stat, so its
@@ -55,10 +55,8 @@ def _held(folder: str, charged: str, prefix: str, of_file: str) -> int:
 class LocalCgroup:
     """A Cgroup: that of a process of this machine. Raises FileNotFoundError once the container is gone."""
 
-    def __init__(
-        self, pid: int, cgroups: Path = CGROUPS, proc: Path = PROC, ticks_per_s: int = TICKS_PER_S
-    ) -> None:
-        self._proc, self._ticks_per_s = proc, ticks_per_s
+    def __init__(self, pid: int, cgroups: Path = CGROUPS, proc: Path = PROC) -> None:
+        self._proc = proc
         paths: dict[str, Path] = {}
         for line in (proc / str(pid) / "cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -77,7 +75,7 @@ class LocalCgroup:
                 cpu_s=int(_text(f"{self._cpuacct}/cpuacct.usage")) / 1e9,
                 throttled_s=_fields(_text(f"{self._cpu}/cpu.stat")).get("throttled_time", 0) / 1e9,
                 memory_bytes=_held(f"{self._memory}", "memory.usage_in_bytes", "total_", ""),
-                system_s=_fields(_text(f"{self._cpuacct}/cpuacct.stat"))["system"] / self._ticks_per_s,
+                system_s=_fields(_text(f"{self._cpuacct}/cpuacct.stat"))["system"] / TICKS_PER_S,
             )
         cpu = _fields(_text(f"{self._unified}/cpu.stat"))
         return Usage(
@@ -108,7 +106,7 @@ class LocalCgroup:
         out: dict[int, float] = {}
         for thread, text in self._of_threads("stat"):
             fields = text.rpartition(")")[2].split()
-            out[thread] = (int(fields[11]) + int(fields[12])) / self._ticks_per_s
+            out[thread] = (int(fields[11]) + int(fields[12])) / TICKS_PER_S
         return out
 
     def descriptors(self) -> int | None:

@@ -3,14 +3,10 @@
 import platform
 import re
 import resource
-from collections.abc import Mapping
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 
 import psutil
-
-from tandem.hosts.host import HostCpu
 
 CPU = Path("devices/system/cpu")
 CLOCK_SOURCE = Path("devices/system/clocksource/clocksource0/current_clocksource")
@@ -74,11 +70,6 @@ def _bytes(text: str | None) -> int | None:
     return int(found[1]) * UNITS[found[2]] if found else None
 
 
-def _set_bits(mask: str | None) -> int | None:
-    """The number of CPUs in a mask of the kernel's: hexadecimal, a comma after each 32 bits."""
-    return int(mask.replace(",", ""), 16).bit_count() if mask else None
-
-
 def _cpu(found: dict[str, str]) -> dict[str, str | int | None]:
     """The CPU's identity from cpuinfo. x86 tells numbers; Arm a maker, a part and its variant and revision, which stand here
     as they do for lscpu: maker, model and stepping."""
@@ -106,9 +97,10 @@ def _caches(sys: Path) -> dict[str, int | None]:
     told = {(first_line(one / "level"), first_line(one / "type")): one for one in folders}
     for name, key in CACHES.items():
         folder = told.get(key)
-        shared = None if folder is None else first_line(folder / "shared_cpu_map")
+        # Hexadecimal, a comma after each 32 CPUs.
+        mask = None if folder is None else first_line(folder / "shared_cpu_map")
         out[f"cpu_cache_{name}_bytes"] = None if folder is None else _bytes(first_line(folder / "size"))
-        out[f"cpu_cache_{name}_cpus"] = _set_bits(shared)
+        out[f"cpu_cache_{name}_cpus"] = int(mask.replace(",", ""), 16).bit_count() if mask else None
     return out
 
 
@@ -127,13 +119,8 @@ def _hypervisor(sys: Path, product: str | None, flags: str | None) -> str | None
     return (named or "yes") if "hypervisor" in flags.split() else said or "none"
 
 
-def _product(sys: Path) -> str | None:
-    """The machine's maker and name, as the firmware has them. No serial number is among these."""
-    parts = [first_line(sys / "class/dmi/id" / name) for name in ("sys_vendor", "product_name")]
-    return " ".join(part for part in parts if part) or None
-
-
 def _cgroup_version(sys: Path) -> int | None:
+    """The version of control groups that containers are counted by; None where there are none."""
     if (sys / UNIFIED).exists():
         return 2
     return 1 if (sys / "fs/cgroup/cpuacct").exists() else None
@@ -148,15 +135,16 @@ def turbo(sys: Path) -> str | None:
     return None
 
 
-def mitigations(sys: Path) -> str:
-    """A line for each flaw of the CPU, with what the kernel does about it."""
-    files = sorted((sys / CPU / "vulnerabilities").glob("*"))
-    return "\n".join(f"{file.name}: {first_line(file)}" for file in files)
-
-
 def describe(proc: Path, sys: Path) -> dict[str, str | int | float | None]:
     """The host, for the record. None: the kernel does not tell."""
-    processor, product = _processor(proc), _product(sys)
+    processor = _processor(proc)
+    # The machine's maker and name, as the firmware has them: no serial number is among these.
+    parts = [first_line(sys / "class/dmi/id" / name) for name in ("sys_vendor", "product_name")]
+    product = " ".join(part for part in parts if part) or None
+    # The kernel's own part of its command line: without words that name or follow the first process.
+    command_line = first_line(proc / "cmdline")
+    words = (command_line or "").partition(" -- ")[0].split()
+    parameters = " ".join(word for word in words if not word.startswith(("init=", "rdinit=")))
     return {
         "cpus": psutil.cpu_count(),
         **_cpu(processor),
@@ -169,49 +157,10 @@ def describe(proc: Path, sys: Path) -> dict[str, str | int | float | None]:
         "clock_source": first_line(sys / CLOCK_SOURCE),
         "cgroup_version": _cgroup_version(sys),
         "open_files_limit": resource.getrlimit(resource.RLIMIT_NOFILE)[1],
-        "kernel_command_line": kernel_parameters(first_line(proc / "cmdline")),
+        "kernel_command_line": None if command_line is None else parameters,
         "governor": first_line(sys / CPU / "cpu0/cpufreq/scaling_governor"),
         "turbo": turbo(sys),
         "swap_bytes": psutil.swap_memory().total,
         "smt": first_line(sys / CPU / "smt/active"),
         "transparent_hugepage": first_line(sys / "kernel/mm/transparent_hugepage/enabled"),
     }
-
-
-def host_cpu(times: Mapping[str, float]) -> HostCpu:
-    """The counters of psutil.cpu_times() that the harness tells apart. A guest's time, which is there too, is in the user time
-    already. https://docs.kernel.org/filesystems/proc.html, 1.7"""
-    busy = times["user"] + times["nice"] + times["system"]
-    idle, irq, softirq = times["idle"], times["irq"], times["softirq"]
-    total = busy + idle + times["iowait"] + irq + softirq + times["steal"]
-    return HostCpu(busy, irq + softirq, times["steal"], total)
-
-
-def parse_swapped(vmstat: str) -> int | None:
-    """Pages swapped in and out since boot, from /proc/vmstat; None where the kernel counts none."""
-    fields = dict(line.split() for line in vmstat.splitlines())
-    if "pswpin" not in fields or "pswpout" not in fields:
-        return None
-    return int(fields["pswpin"]) + int(fields["pswpout"])
-
-
-def parse_tcp(tables: str, counter: str) -> int | None:
-    """A counter from /proc/PID/net/netstat and snmp, which have pairs of lines: names, values; None where it has none."""
-    for names, values in pairwise(line.split() for line in tables.splitlines()):
-        if counter in names:
-            return int(values[names.index(counter)])
-    return None
-
-
-def count_established(table: bytes, *, local_port: int | None = None, remote_port: int | None = None) -> int:
-    """Established connections in /proc/PID/net/tcp or tcp6, by the port of either end; None: any."""
-    ours, theirs = (b"[0-9A-F]{4}" if port is None else b"%04X" % port for port in (local_port, remote_port))
-    return len(re.findall(rb"[0-9A-F]:%b [0-9A-F]+:%b 01 " % (ours, theirs), table))
-
-
-def kernel_parameters(command_line: str | None) -> str | None:
-    """The kernel's own part of its command line: without words that name or follow the first process."""
-    if command_line is None:
-        return None
-    words = command_line.partition(" -- ")[0].split()
-    return " ".join(word for word in words if not word.startswith(("init=", "rdinit=")))

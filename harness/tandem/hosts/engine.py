@@ -35,7 +35,7 @@ BOOTSTRAP: Final = "import sys;exec(eval(sys.stdin.readline()))"
 class AgentContainer:
     """The agent's container on an engine; it ends by itself when nobody is connected to it any more.
 
-    docker: of the engine, at `url`. image: that the engine has. Raises TandemError.
+    name: of the host. docker: of the engine, at `url`. image: that the engine has. Raises TandemError.
     """
 
     def __init__(self, name: str, docker: DockerClient, url: str, image: str) -> None:
@@ -87,10 +87,8 @@ class AgentContainer:
                 self.close()  # ends the container, and with it the wait
                 why = said.read().strip()[-300:] or f"nothing within {START_S:.0f} s"
                 raise TandemError(f"host {name}: its agent does not answer: {why}") from None
-
-    def line(self, name: str) -> Caller:
-        """Calls to the agent. name: of the host."""
-        return Caller(name, lambda: self._gateway.remote_exec(SERVE))
+        self.line = Caller(name, lambda: self._gateway.remote_exec(SERVE))
+        """Calls to the agent."""
 
     def close(self) -> None:
         """Ends the agent; a second time it does nothing."""
@@ -106,11 +104,6 @@ COPY_S: Final = 1800
 ADDRESSES: Final = 256 * 254
 LOOPBACK: Final = "127.84.{}.{}"
 """Addresses of forwarded services on this machine: one for each service, so that each keeps its port."""
-
-
-def version(told: str) -> tuple[int, ...]:
-    """The first two numbers of an engine's version, such as 20.10.24+dfsg1. Raises ValueError for anything else."""
-    return tuple(int(part) for part in told.split(".")[:2])
 
 
 def content(docker: DockerClient, image: str) -> str | None:
@@ -135,6 +128,8 @@ class Engine:
 
     _addresses = itertools.count(random.randrange(ADDRESSES))
     """A random start: another command may have forwards of its own."""
+    host: Remote
+    """The engine's machine, once `start_agent` was called."""
 
     def __init__(
         self, name: str, destination: str, port: int | None = None, address: str | None = None
@@ -143,7 +138,6 @@ class Engine:
         self.name, self.address = name, address
         self.connection = Connection(destination, port)
         self._agent: AgentContainer | None = None
-        self._host: Remote | None = None
         self._forwarded: dict[str, tuple[str, set[int]]] = {}
         try:
             here = self.connection.folder / "docker"
@@ -164,7 +158,7 @@ class Engine:
                 " Is it running, and is the user in its group 'docker'?"
             ) from None
         self.version = (told.version if told else None) or "0.0"
-        if version(self.version) < OLDEST:
+        if tuple(int(part) for part in self.version.split(".")[:2]) < OLDEST:  # such as 20.10.24+dfsg1
             raise TandemError(
                 f"host {self.name}: its Docker engine {self.version} is too old: {'.'.join(map(str, OLDEST))} or newer is needed"
             )
@@ -187,14 +181,8 @@ class Engine:
         """Begins to read its machine. image: the agent's, which the engine must have. Raises TandemError."""
         self.expect_free()
         self._agent = AgentContainer(self.name, self.docker, self.url, image)
-        self._host = Remote(self._agent.line(self.name))
-        return self._host
-
-    @property
-    def host(self) -> Remote:
-        """The engine's machine, once `start_agent` was called."""
-        assert self._host is not None
-        return self._host
+        self.host = Remote(self._agent.line)
+        return self.host
 
     def send(self, image: str) -> bool:
         """Gives it an image of this machine's engine, unless it has one of the same name and content. Returns whether it had to
@@ -212,25 +200,16 @@ class Engine:
         return True
 
     def _copy(self, image: str) -> None:
-        saving = subprocess.Popen(
-            ["docker", "save", image], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        try:
-            done = subprocess.run(
-                ["docker", "-H", self.url, "load", "-q"],
-                stdin=saving.stdout,
-                capture_output=True,
-                text=True,
-                timeout=COPY_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise TandemError(f"host {self.name}: copying {image} took longer than {COPY_S} s") from None
-        finally:
-            saving.kill()
-            saving.wait()
-            assert saving.stdout is not None
-            saving.stdout.close()
+        save, load = ["docker", "save", image], ["docker", "-H", self.url, "load", "-q"]
+        with subprocess.Popen(save, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as saving:
+            try:
+                done = subprocess.run(
+                    load, stdin=saving.stdout, capture_output=True, text=True, timeout=COPY_S, check=False
+                )
+            except subprocess.TimeoutExpired:
+                raise TandemError(f"host {self.name}: copying {image} took longer than {COPY_S} s") from None
+            finally:
+                saving.kill()
         if done.returncode:
             raise TandemError(
                 f"host {self.name}: {image} cannot be copied to it: {done.stderr.strip()[-300:]}"

@@ -1,12 +1,13 @@
 """The machine that this process runs on, as a Host. It needs the machine's PID and cgroup namespaces (harness/run)."""
 
 import os
+import re
 import resource
 import shutil
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -22,7 +23,7 @@ from tandem.hosts.beside import (
 )
 from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
 from tandem.hosts.host import Cgroup, Clocks, HostCpu, KernelLimits, Usage
-from tandem.hosts.topology import read_power, read_topology
+from tandem.hosts.topology import read_topology
 
 HANDSHAKES, HANDSHAKE_S = 5, 1.0
 SYS = Path("/sys")
@@ -58,10 +59,20 @@ class Here:
         return description.describe(self._proc, self._sys)
 
     def power(self) -> dict[str, str | int | None]:
-        return read_power(self._sys)
+        cpus, line = self._sys / description.CPU, description.first_line
+        governors = {line(file) or "" for file in cpus.glob("cpu*/cpufreq/scaling_governor")}
+        counts = [line(file) for file in cpus.glob("cpu*/thermal_throttle/core_throttle_count")]
+        battery = psutil.sensors_battery()
+        return {
+            "governor": ", ".join(sorted(governors)) or None,
+            "turbo": description.turbo(self._sys),
+            "battery": None if battery is None else "charging" if battery.power_plugged else "discharging",
+            "throttled": sum(int(count or 0) for count in counts) if counts else None,
+        }
 
     def mitigations(self) -> str:
-        return description.mitigations(self._sys)
+        files = sorted((self._sys / description.CPU / "vulnerabilities").glob("*"))
+        return "\n".join(f"{file.name}: {description.first_line(file)}" for file in files)
 
     def limits(self) -> KernelLimits:
         def number(name: str) -> int:
@@ -78,12 +89,13 @@ class Here:
         # The harness's container stands on the engine's disk.
         return shutil.disk_usage("/").free
 
-    def cgroups_readable(self) -> bool:
-        return (self._sys / "fs/cgroup/cpuacct").exists() or (self._sys / description.UNIFIED).exists()
-
     def read_cpu(self) -> HostCpu:
-        found = description.host_cpu(psutil.cpu_times()._asdict())
-        return replace(found, processes_s=processes_cpu_s(self._sys / "fs/cgroup"))
+        # A guest's time is in the user time too: https://docs.kernel.org/filesystems/proc.html, 1.7
+        at = psutil.cpu_times()
+        busy = at.user + at.nice + at.system
+        total = busy + at.idle + at.iowait + at.irq + at.softirq + at.steal
+        processes_s = processes_cpu_s(self._sys / "fs/cgroup")
+        return HostCpu(busy, at.irq + at.softirq, at.steal, total, processes_s)
 
     def to_ours(self, moment_s: float) -> float:
         return moment_s
@@ -99,7 +111,9 @@ class Here:
 
     def swapped(self) -> int | None:
         # psutil.swap_memory tells 0 where the kernel counts none, which would be a quiet host.
-        return description.parse_swapped((self._proc / "vmstat").read_text())
+        fields = dict(line.split() for line in (self._proc / "vmstat").read_text().splitlines())
+        pages = [int(fields[name]) for name in ("pswpin", "pswpout") if name in fields]
+        return sum(pages) if len(pages) == 2 else None
 
     def cgroup(self, pid: int) -> Cgroup:
         return LocalCgroup(pid, self._sys / "fs/cgroup", self._proc)
@@ -148,13 +162,15 @@ class Here:
 
     def tcp_counter(self, pid: int, name: str) -> int | None:
         folder = self._proc / str(pid) / "net"
-        return description.parse_tcp((folder / "netstat").read_text() + (folder / "snmp").read_text(), name)
+        tables = (folder / "netstat").read_text() + (folder / "snmp").read_text()
+        for names, values in pairwise(line.split() for line in tables.splitlines()):
+            if name in names:
+                return int(values[names.index(name)])
+        return None
 
     def established(self, pid: int, *, local_port: int | None = None, remote_port: int | None = None) -> int:
         # Over ten thousand connections psutil's net_connections would make an object of each.
+        ends = (b"[0-9A-F]{4}" if port is None else b"%04X" % port for port in (local_port, remote_port))
+        row = re.compile(rb"[0-9A-F]:%b [0-9A-F]+:%b 01 " % tuple(ends))
         tables = [self._proc / str(pid) / "net" / name for name in ("tcp", "tcp6")]
-        return sum(
-            description.count_established(table.read_bytes(), local_port=local_port, remote_port=remote_port)
-            for table in tables
-            if table.is_file()
-        )
+        return sum(len(row.findall(table.read_bytes())) for table in tables if table.is_file())

@@ -199,12 +199,9 @@ class Psrecord(Protocol):
 
     def thaw(self) -> None: ...
 
-    def stop(self) -> None:
-        """Ends it, if the end of the process has not."""
-
-    def peaks(self) -> tuple[float, int] | None:
-        """The most CPU in percent of a core within a second, and the most resident memory in bytes, both summed over the
-        processes. None before `stop`, and where the log has no line."""
+    def stop(self) -> tuple[float, int] | None:
+        """Ends it, if the end of the process has not. Returns the most CPU in percent of a core within a second, and the most
+        resident memory in bytes, both summed over the processes; None where the log has no line."""
 
 
 class Machines(Protocol):
@@ -246,9 +243,6 @@ class Host(Machines, Protocol):
 
     def free_bytes(self) -> int:
         """Free space on the disk that has the engine's containers and volumes."""
-
-    def cgroups_readable(self) -> bool:
-        """Whether `cgroup` can work at all."""
 
     def can_be_realtime(self) -> bool:
         """Whether a hiccup meter would get real-time priority; tried in a process that ends at once."""

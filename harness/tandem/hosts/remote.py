@@ -44,11 +44,6 @@ class ClockOffset:
         return 2 * self.error_s
 
 
-def offset(asked_s: float, told_s: float, received_s: float) -> ClockOffset:
-    """The offset from one question. asked_s, received_s: by this machine's clock; told_s: by the other's."""
-    return ClockOffset(told_s - (asked_s + received_s) / 2, (received_s - asked_s) / 2)
-
-
 def by_our_clock(value: object, ahead_s: float) -> object:
     """A value whose moments are of a clock that is ahead, with moments of this machine's."""
     if isinstance(value, Clocks):
@@ -141,8 +136,9 @@ class Remote(RemoteObject):
         looks = []
         for _ in range(CLOCK_TRIES):
             asked_s = self._now_s()
-            told_s = self.line.call(HOST, "clocks").wall_s
-            looks.append(offset(asked_s, told_s, self._now_s()))
+            there_s = self.line.call(HOST, "clocks").wall_s
+            received_s = self._now_s()
+            looks.append(ClockOffset(there_s - (asked_s + received_s) / 2, (received_s - asked_s) / 2))
         best = min(looks, key=lambda look: look.error_s)
         if best.error_s > CLOCK_ERROR_MOST_S:
             raise TandemError(

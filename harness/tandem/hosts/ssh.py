@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Final
 
 from tandem.errors import TandemError
@@ -68,14 +69,11 @@ class Connection:
         own = Path.home() / ".ssh/config" if config is None else config
         # Named, ssh does not ask whose it is: in the harness's container it is another user's than this process's.
         self._ssh = ["ssh", *(["-F", str(own)] if own.is_file() else []), "-S", str(self._control), *options]
-        where = ["-p", str(port), destination] if port else [destination]
+        opens = [*self._ssh, "-M", "-N", *(["-p", str(port)] if port else []), destination]
         with self._said.open("w") as said:
+            # In a session of its own: Ctrl-C is the harness's, which has yet to remove what is there.
             self._master = subprocess.Popen(
-                [*self._ssh, "-M", "-N", *where],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,  # Ctrl-C is the harness's, which has yet to remove what is there
+                opens, stdin=DEVNULL, stdout=DEVNULL, stderr=said, start_new_session=True
             )
         try:
             self._await_open()
@@ -88,28 +86,22 @@ class Connection:
         return Path(self._folder.name)
 
     def _await_open(self) -> None:
-        deadline = time.monotonic() + CONNECT_S + 1
+        deadline, why = time.monotonic() + CONNECT_S + 1, ""
         while not self._control.exists():
             if self._master.poll() is not None:
-                raise TandemError(
-                    f"{self.destination} cannot be reached: {explained(self._said.read_text(), self.destination)}"
-                )
-            if time.monotonic() > deadline:
-                raise TandemError(
-                    f"{self.destination} cannot be reached: no answer within {CONNECT_S} s of its SSH server"
-                )
+                why = explained(self._said.read_text(), self.destination)
+            elif time.monotonic() > deadline:
+                why = f"no answer within {CONNECT_S} s of its SSH server"
+            if why:
+                raise TandemError(f"{self.destination} cannot be reached: {why}")
             time.sleep(0.02)
 
     def forward(self, local: str, remote: str) -> None:
         """Lets connections to `local` reach `remote`, as its sshd sees it: a path of a socket, or address:port. Raises TandemError."""
+        ask = [*self._ssh, "-O", "forward", "-L", f"{local}:{remote}", self.destination]
         try:
             done = subprocess.run(
-                [*self._ssh, "-O", "forward", "-L", f"{local}:{remote}", self.destination],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=ASK_S,
-                check=False,
+                ask, stdin=DEVNULL, capture_output=True, text=True, timeout=ASK_S, check=False
             )
         except subprocess.TimeoutExpired:
             raise TandemError(

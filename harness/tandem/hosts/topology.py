@@ -1,4 +1,4 @@
-"""The physical cores of this machine, and its power: what makes two CPUs unequal, or one CPU slower than a moment ago."""
+"""The physical cores of this machine: what makes two CPUs unequal."""
 
 import json
 import os
@@ -6,12 +6,8 @@ import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-import psutil
-
-from tandem.hosts.description import CPU, first_line, turbo
 from tandem.hosts.host import Core, Topology
 
 LSCPU: Final = ("lscpu", "--json", "--extended=CPU,CORE,SOCKET,NODE,ONLINE,MAXMHZ,MODELNAME")
@@ -76,17 +72,3 @@ def topology_of(
     ]
     apart = {*online} - {*allowed}, told.keys() - {*online}
     return Topology(tuple(cores), tuple(sorted(allowed)), *(tuple(sorted(cpus)) for cpus in apart))
-
-
-def read_power(sys: Path) -> dict[str, str | int | None]:
-    """See tandem.hosts.host.Host.power."""
-    cpus = sys / CPU
-    governors = {first_line(file) or "" for file in cpus.glob("cpu*/cpufreq/scaling_governor")}
-    counts = [first_line(file) for file in cpus.glob("cpu*/thermal_throttle/core_throttle_count")]
-    battery = psutil.sensors_battery()
-    return {
-        "governor": ", ".join(sorted(governors)) or None,
-        "turbo": turbo(sys),
-        "battery": None if battery is None else "charging" if battery.power_plugged else "discharging",
-        "throttled": sum(int(count or 0) for count in counts) if counts else None,
-    }

@@ -234,7 +234,7 @@ def _answers(part: MeasuredPart, roles: RoleCounters) -> AnswerFigures:
     report, probed, database = measured.report, measured.probed, measured.of(StatementCounts)
     failed = Counter[str]()
     for number, one in enumerate(asked.classes):
-        failed.update(rows_.failures(rows.of_class(number), one.status, one.lengths))
+        failed.update(rows_.failures(rows.at(rows.is_of(number)), one.status, one.lengths))
     failed.update({f"error: {reason}": n for reason, n in report.errorDistribution.items()})
     if probed.refused:
         failed["probe not answered"] = len(probed.refused)

@@ -55,6 +55,8 @@ class Application:
     _idle: IdleConnections | None = field(init=False, default=None)
     _postgres: Postgres | None = field(init=False, default=None)
     _psrecord: Psrecord | None = field(init=False, default=None)
+    peaks: tuple[float, int] | None = field(init=False, default=None)
+    """The most that psrecord saw, once this is stopped (tandem.hosts.host.Psrecord). None where it did not look."""
 
     def __post_init__(self) -> None:
         self.case = self.prepared.case
@@ -242,15 +244,11 @@ class Application:
             status = self.stack.stop("app", grace_s=GRACE_S, log=self.folder / "app.log")
         finally:
             if self._psrecord is not None:
-                self._psrecord.stop()
+                self.peaks = self._psrecord.stop()
         if status not in (0, None):
             text = f"the application ended with status {status} on SIGTERM (137: it had to be killed after {GRACE_S} s)"
             return [Finding.of("unclean-stop", "warning", text)]
         return []
-
-    def peaks(self) -> tuple[float, int] | None:
-        """The most that psrecord saw, once this is stopped (tandem.hosts.host.Psrecord). None where it did not look."""
-        return self._psrecord.peaks() if self._psrecord else None
 
     # ---- parts ----
 

@@ -127,9 +127,9 @@ def _asked(
             states = [DataState(time.monotonic(), mark, left, hidden)]
             clients.asks(FEW)
             answered(states[-1].since_s)
-            for session, change in ((False, owner.end_session), (True, owner.renew_session)):
+            for session in (False, True):
                 until_s = time.monotonic()
-                change(session_key(user))
+                owner.set_session(session_key(user), valid=session)
                 states[-1] = replace(states[-1], until_s=until_s)
                 states.append(
                     replace(states[0], since_s=time.monotonic(), until_s=float("inf"), session=session)

@@ -332,7 +332,7 @@ class Laboratory:
             app = floor.apps[label]
             start.memory_rest_bytes = app.rest_bytes
             start.first_answer_s, start.first_right_s = app.first_answer_s, app.first_right_s
-            if (peaks := floor.apps[label].peaks()) is not None:
+            if (peaks := app.peaks) is not None:
                 start.cpu_peak_percent, start.resident_peak_bytes = peaks
         return trial
 

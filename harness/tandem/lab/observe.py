@@ -27,12 +27,12 @@ from tandem.probes import haproxy
 from tandem.probes.comparing import Comparison
 from tandem.probes.database_wire import DatabaseTap
 from tandem.probes.disturbances import DisturbanceProbe
-from tandem.probes.pools import AppPool, PgBouncer, PoolCounters, PoolUse
+from tandem.probes.pools import PgBouncer, PoolCounters, PoolUse, read_pool
 from tandem.probes.postgres import ADMIN_PASSWORD, HARNESS_ROLES, StatementCounts
 from tandem.probes.probe import BeforeAndAfter, EachApplication, Probe
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
 from tandem.probes.tap import Tapped, WireTap, bodies_bytes, bursts_of
-from tandem.probes.threads import ContextSwitches, EndsOfConnections, SwitchCounts, between
+from tandem.probes.threads import EndsOfConnections, SwitchCounts, between
 from tandem.probes.toxiproxy import PROXIED_PORT, RoundTrip
 from tandem.record.trial import WindowSpec
 from tandem.record.window import (
@@ -86,10 +86,10 @@ def _table_growth(scene: Scene) -> Probe[Seen] | None:
 
 def _pools(scene: Scene) -> Probe[Seen] | None:
     """The counters of each pool that tells with the settings of this start, asked for while no load runs."""
-    telling = {label: AppPool(app.app.address) for label, app in scene.apps.items() if app.case.pool_tells}
+    telling = {label: app.app.address for label, app in scene.apps.items() if app.case.pool_tells}
 
     def told() -> dict[str, PoolCounters]:
-        found = {label: pool.read() for label, pool in telling.items()}
+        found = {label: read_pool(address) for label, address in telling.items()}
         return {label: counters for label, counters in found.items() if counters is not None}
 
     return BeforeAndAfter(told, PoolUse) if telling else None
@@ -309,10 +309,7 @@ def _distance(scene: Scene) -> Probe[Seen] | None:
 
 def _switches(scene: Scene) -> Probe[Seen]:
     groups = {label: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()}
-    return BeforeAndAfter(
-        lambda: {label: SwitchCounts.at(group) for label, group in groups.items()},
-        lambda before, after: ContextSwitches(between(before, after)),
-    )
+    return BeforeAndAfter(lambda: {label: SwitchCounts.at(group) for label, group in groups.items()}, between)
 
 
 def _descriptors(scene: Scene) -> Probe[Seen]:

@@ -4,6 +4,8 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from typing import Self
@@ -44,12 +46,10 @@ class Clients:
         self._client, self._stored = client, stored
         self._headers = client.sent_headers
         self._active, self._busy, self._ended, self._changed = 0, 0, False, threading.Condition()
-        self._threads = [threading.Thread(target=self._ask, args=(n,), daemon=True) for n in range(most)]
-        self._failure: Exception | None = None
+        self._most, self._threads = most, ThreadPoolExecutor(most)
 
     def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
+        self._running = [self._threads.submit(self._ask, number) for number in range(self._most)]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -57,10 +57,9 @@ class Clients:
         with self._changed:
             self._ended = True
             self._changed.notify_all()
-        for thread in self._threads:
-            thread.join()
-        if self._failure is not None:
-            raise self._failure
+        self._threads.shutdown()
+        for one in self._running:
+            one.result()
 
     def asks(self, number: int) -> None:
         """Let this number of clients ask from now on."""
@@ -88,8 +87,7 @@ class Clients:
 
     def _ask(self, number: int) -> None:
         host, _, port = self._client.address.partition(":")
-        connection = HTTPConnection(host, int(port), timeout=TIMEOUT_S)
-        try:
+        with closing(HTTPConnection(host, int(port), timeout=TIMEOUT_S)) as connection:
             while True:
                 with self._changed:
                     self._changed.wait_for(lambda: number < self._active or self._ended)
@@ -103,10 +101,6 @@ class Clients:
                         self._busy -= 1
                         if not self._active and not self._busy:
                             self._changed.notify_all()
-        except Exception as error:  # told to the main thread, which knows the phase
-            self._failure = error
-        finally:
-            connection.close()
 
     def _once(self, connection: HTTPConnection) -> TimedAnswer:
         scenario = self._client.scenario

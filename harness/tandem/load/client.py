@@ -4,14 +4,12 @@ import hashlib
 import itertools
 import random
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import httpx
 
-from tandem.catalog.golden import Answers, SentBodies, bodies_of
+from tandem.catalog.golden import Answers, bodies_of
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.load import generator
@@ -43,25 +41,15 @@ WITHOUT_LOAD = Look(60, 10, 3.0)
 """Looks where no load follows in which every answer counts: a fault of one answer in seven must be seen."""
 
 
-@dataclass
 class Client:
-    """Asks one running application, as the generator does. address: host:port of what the client sees."""
+    """Asks one running application, as the generator does."""
 
-    scenario: Scenario
-    answers: Answers
-    address: str
-    host: str | None = None
-    """Name of the host as the generator sends it; None: the address."""
-    bodies: SentBodies | None = field(init=False)
-    """Bodies of the requests."""
-    _asked: Iterator[int] = field(init=False, default_factory=itertools.count)
-    _http: httpx.Client = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.bodies = bodies_of(self.scenario, self.answers)
-        self._http = httpx.Client(
-            base_url=f"http://{self.address}", timeout=self.scenario.timeout_s, verify=False
-        )
+    def __init__(self, scenario: Scenario, answers: Answers, address: str, host: str | None = None) -> None:
+        """address: host:port of what the client sees. host: its name as the generator sends it; None: the address."""
+        self.scenario, self.answers, self.address, self._host = scenario, answers, address, host or address
+        self.bodies = bodies_of(scenario, answers)
+        self._asked = itertools.count()
+        self._http = httpx.Client(base_url=f"http://{address}", timeout=scenario.timeout_s, verify=False)
         # httpx's own headers would tell these requests from the load's. What is left is the place of Host.
         self._http.headers.clear()
         self._http.headers.update(self.sent_headers)
@@ -71,7 +59,7 @@ class Client:
         """All that a request has, as the generator sends them; names in lower case."""
         length = {} if self.bodies is None else {"content-length": str(len(self.bodies.each[0]))}
         own = {name.lower(): value for name, value in self.headers.items()}
-        return {**generator.HEADERS, **own, "host": self.host or self.address, **length}
+        return {**generator.HEADERS, **own, "host": self._host, **length}
 
     @property
     def headers(self) -> dict[str, str]:

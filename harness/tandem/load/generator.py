@@ -238,7 +238,7 @@ def check_version(text: str) -> str:
     match = re.search(r"(\d+)\.(\d+)\.\d+", text)
     if not match:
         raise TandemError(f"the load generator did not report its version: {text!r}")
-    found: tuple[Any, ...] = (int(match[1]), int(match[2]))
+    found = int(match[1]), int(match[2])
     if found < OLDEST:
         raise TandemError(f"oha {match[0]} is too old: {OLDEST[0]}.{OLDEST[1]} or newer is needed")
     if found[0] > KNOWN_MAJOR:

@@ -2,9 +2,9 @@
 
 import base64
 import random
-import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from subprocess import PIPE, Popen
 
 import h11
 
@@ -72,13 +72,8 @@ class IdleConnections:
         name, _, port = target.partition(":")
         self._port = int(port)
         command = [*docker, "exec", "-i", container, "bash", "-c", SCRIPT, "bash"]
-        self._shell = subprocess.Popen(
-            [*command, name, str(number), port, path, str(ANSWERED_S)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command += [name, str(number), port, path, str(ANSWERED_S)]
+        self._shell = Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
         assert self._shell.stdout is not None
         if self._shell.stdout.readline().strip() != "held":
             _, said = self._shell.communicate(timeout=OPEN_TIMEOUT_S)

@@ -7,7 +7,7 @@ since the load began), status, length of the body in bytes.
 import sqlite3
 from collections.abc import Collection
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -50,12 +50,10 @@ class Rows:
         of = np.zeros(len(self), dtype=np.int64) if self.classes is None else self.classes
         return np.asarray(of == number)
 
-    def of_class(self, number: int) -> "Rows":
-        """The rows of one class."""
-        own = self.is_of(number)
-        due_s = None if self.due_s is None else self.due_s[own]
-        times = self.start_s[own], self.paced_s[own], self.end_s[own]
-        return Rows(*times, self.status[own], self.length_bytes[own], due_s)
+    def at(self, places: NDArray[np.bool_] | NDArray[np.intp]) -> "Rows":
+        """The rows at these places, in the order of these."""
+        columns = {name: column for name, column in vars(self).items() if column is not None}
+        return replace(self, **{name: column[places] for name, column in columns.items()})
 
     def __len__(self) -> int:
         return len(self.start_s)
@@ -83,10 +81,8 @@ def read_rows(file: Path) -> Rows:
     start, paced, end, status, length = flat.reshape(-1, 5).T
     paced = np.where(paced < 0, np.nan, paced)
     due = np.where(np.isnan(paced), start, paced)
-    order = np.argsort(due, kind="stable")
-    return Rows(
-        start[order], paced[order], end[order], status[order].astype(np.int64), length[order].astype(np.int64)
-    )
+    rows = Rows(start, paced, end, status.astype(np.int64), length.astype(np.int64))
+    return rows.at(np.argsort(due, kind="stable"))
 
 
 def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:

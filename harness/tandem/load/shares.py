@@ -90,30 +90,26 @@ class Dealt:
     rate_rps: int | None
 
 
-COLUMNS = ("start_s", "paced_s", "end_s", "status", "length_bytes")
-
-
 def merged(parts: Iterable[Dealt]) -> Rows:
     """The rows of all in the order in which they were due, as one generator would have left them; in an open loop each
     says when it was due. parts: one is taken at a time; memory holds the columns of each row once (48 bytes), the part
     that is read, and two columns more while all are put in order.
     """
-    every = (*COLUMNS, "classes", "due_s")
-    chunks: dict[str, list[np.typing.NDArray[np.generic]]] = {name: [] for name in every}
+    every = []
     for part in parts:
-        for name in COLUMNS if part.rows.classes is None else (*COLUMNS, "classes"):
-            column = getattr(part.rows, name)
-            chunks[name].append(column + part.began_s if name.endswith("_s") else column)
+        rows, began_s = part.rows, part.began_s
+        own = rows.start_s + began_s, rows.paced_s + began_s, rows.end_s + began_s
         # By its own clock, since the first generator began.
-        due_s = np.empty(0) if part.rate_rps is None else part.rows.due(part.rate_rps)
-        chunks["due_s"].append(due_s + part.began_s)
-    if not chunks["start_s"]:
+        due_s = None if part.rate_rps is None else rows.due(part.rate_rps) + began_s
+        every.append(Rows(*own, rows.status, rows.length_bytes, due_s, rows.classes))
+    if not every:
         return no_rows()
-    due = np.concatenate(chunks.pop("due_s"))
     # Each part is in order: a stable sort of such runs is a merge.
-    order = np.argsort(due if len(due) else np.concatenate(chunks["start_s"]), kind="stable")
-    columns = {name: np.concatenate(several)[order] for name, several in chunks.items() if several}
-    return Rows(**columns, due_s=due[order] if len(due) else None)
+    due = np.concatenate([one.start_s if one.due_s is None else one.due_s for one in every])
+    order = np.argsort(due, kind="stable")
+    known = [name for name, column in vars(every[0]).items() if column is not None]
+    columns = {name: np.concatenate([vars(one)[name] for one in every])[order] for name in known}
+    return replace(every[0], **columns)
 
 
 def summed(reports: Iterable[Report]) -> Report:

@@ -66,17 +66,11 @@ class Captures:
         self._folder.cleanup()
 
     @property
-    def problem(self) -> str | None:
-        """The first error message of a capture."""
-        return next((one.problem for one in self.each if one.problem), None)
-
-    @property
-    def packets_lost(self) -> int:
-        return sum(one.dropped for one in self.each)
-
-    @property
-    def cpu_s(self) -> float:
-        return sum(one.cpu_s for one in self.each)
+    def outcome(self) -> Captured:
+        """The sums of all, and the first error message."""
+        problem = next((one.problem for one in self.each if one.problem), None)
+        packets, dropped = sum(one.packets for one in self.each), sum(one.dropped for one in self.each)
+        return Captured(packets, dropped, sum(one.cpu_s for one in self.each), problem)
 
     def _pause_s(self) -> float:
         """Seconds until the next burst."""

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Self
 
 import psycopg
@@ -43,9 +43,12 @@ def tables_in(texts: Iterable[str]) -> set[str]:
     return {table for text in texts for table in _TABLE.findall(text)}
 
 
-def _lock(connection: psycopg.Connection, table: str) -> None:
-    connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
-    connection.execute(sql.SQL("lock table {} in access exclusive mode").format(sql.Identifier(table)))
+@contextmanager
+def _locked(connection: psycopg.Connection, table: str) -> Iterator[None]:
+    with connection.transaction():
+        connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
+        connection.execute(sql.SQL("lock table {} in access exclusive mode").format(sql.Identifier(table)))
+        yield
 
 
 class DataOwner:
@@ -64,19 +67,13 @@ class DataOwner:
         for connection in (self._locks, self._changes, self._reads):
             connection.close()
 
-    @contextmanager
-    def locked(self, table: str) -> Iterator[None]:
+    def locked(self, table: str) -> AbstractContextManager[None]:
         """Inside, nobody else can read the table. What is changed inside is there for all at its end."""
-        with self._changes.transaction():
-            _lock(self._changes, table)
-            yield
+        return _locked(self._changes, table)
 
-    @contextmanager
-    def sessions_locked(self) -> Iterator[None]:
+    def sessions_locked(self) -> AbstractContextManager[None]:
         """Inside, nobody can find out whose a session is. It may end before a `locked` inside it does."""
-        with self._locks.transaction():
-            _lock(self._locks, SESSIONS)
-            yield
+        return _locked(self._locks, SESSIONS)
 
     def change(self, user: int, mark: str) -> tuple[int, frozenset[int]]:
         """Renames what the user sees and adds a note to each; then the user has left a team. Returns the team and the
@@ -143,15 +140,10 @@ class DataOwner:
         teams = "select team_id from core_membership where user_id = %(user)s"
         return [*found, update("core_team", _MOVED.format("name"), teams)]
 
-    def end_session(self, key: str) -> None:
-        self._set_end(key, "2020-01-01Z")
-
-    def renew_session(self, key: str) -> None:
-        self._set_end(key, "2100-01-01Z")
-
-    def _set_end(self, key: str, end: str) -> None:
+    def set_session(self, key: str, valid: bool) -> None:
+        """Make a session end long ago, or much later."""
         text = "update user_sessions_session set expire_date = %s::timestamptz where session_key = %s"
-        self._changes.execute(text, (end, key))
+        self._changes.execute(text, ("2100-01-01Z" if valid else "2020-01-01Z", key))
 
     def has(self, table: str, key: int) -> bool:
         """Whether a row of that id can be read, on the connection that changes nothing."""

@@ -5,7 +5,8 @@ flight is all that a connection sends until it has received more of an answer: e
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -25,53 +26,43 @@ LONGEST = 1 << 20
 QUOTED = re.compile(rb"'(?:[^']|'')*'|\"[^\"]*\"")
 
 
-@dataclass
-class _Stream:
-    """What one connection sends. A packet that acknowledges more than the one before it begins a flight."""
-
-    counts: "Flights"
-    known: bool = False
-    """Whether its messages are known since a flight began."""
+def statements_by_flight(packets: Iterable[Packet]) -> Iterator[int]:
+    """The statements of each flight of one connection. A packet that acknowledges more than the one before it begins a flight; from
+    where a packet is missing, and where something is no message, the rest of a flight is left out."""
     acknowledged: int | None = None
-    expected: int = 0
-    """Sequence number of its next packet."""
-    rest: bytes = b""
-    sent: int = 0
-    """Statements of the flight."""
-
-    def asks(self, packet: Packet) -> None:
-        gap = since(packet.sequence, self.expected)
-        if self.acknowledged is not None and gap < 0:  # sent again
-            return
-        if packet.acknowledged != self.acknowledged:
-            if self.sent:
-                self.counts.executed += self.sent
-                self.counts.flights += 1
-            begins, self.sent = self.acknowledged is not None, 0
-            if begins and (gap or not self.known):
-                self.known, self.rest = True, b""
+    known, expected, rest, sent = False, 0, b"", 0
+    for packet in packets:
+        gap = since(packet.sequence, expected)
+        if acknowledged is not None and gap < 0:  # sent again
+            continue
+        if packet.acknowledged != acknowledged:
+            if sent:
+                yield sent
+            if acknowledged is not None and (gap or not known):
+                known, rest = True, b""
+            sent = 0
         elif gap:
-            self.lost()
-        self.acknowledged = packet.acknowledged
-        self.expected = (packet.sequence + len(packet.payload)) % SEQUENCE
-        if self.known:
-            self.rest += packet.payload
-            self._messages()
+            known, sent = False, 0
+        acknowledged = packet.acknowledged
+        expected = (packet.sequence + len(packet.payload)) % SEQUENCE
+        if known and (read := _executed(rest + packet.payload)):
+            sent, rest = sent + read[0], read[1]
+        else:
+            known, sent = False, 0
 
-    def lost(self) -> None:
-        """Leave out the rest of the flight."""
-        self.known, self.sent = False, 0
 
-    def _messages(self) -> None:
-        while len(self.rest) >= 5:
-            kind, length = self.rest[:1], int.from_bytes(self.rest[1:5])
-            if kind[0] not in TYPES or not 4 <= length <= LONGEST:
-                self.lost()
-                return
-            if len(self.rest) <= length:
-                return
-            message, self.rest = self.rest[5 : length + 1], self.rest[length + 1 :]
-            self.sent += statements_in(message) if kind == QUERY else kind in (EXECUTE, FUNCTION)
+def _executed(stream: bytes) -> tuple[int, bytes] | None:
+    """The statements in whole messages, and what follows these; None where something is no message."""
+    executed = 0
+    while len(stream) >= 5:
+        kind, length = stream[:1], int.from_bytes(stream[1:5])
+        if kind[0] not in TYPES or not 4 <= length <= LONGEST:
+            return None
+        if len(stream) <= length:
+            break
+        message, stream = stream[5 : length + 1], stream[length + 1 :]
+        executed += statements_in(message) if kind == QUERY else kind in (EXECUTE, FUNCTION)
+    return executed, stream
 
 
 def statements_in(text: bytes) -> int:
@@ -89,11 +80,13 @@ class Flights:
 
     def read(self, packets: Iterable[Packet], application: str, port: int) -> None:
         """application: its address at the database's end. port: of the database, or of what stands before it."""
-        streams = dict[tuple[str, int], _Stream]()
+        streams = defaultdict[tuple[str, int], list[Packet]](list)
         for packet in packets:
             if packet.sender[0] == application and packet.receiver[1] == port:
-                streams.setdefault(packet.sender, _Stream(self)).asks(packet)
+                streams[packet.sender].append(packet)
         self.connections |= streams.keys()
+        each = [sent for stream in streams.values() for sent in statements_by_flight(stream)]
+        self.executed, self.flights = self.executed + sum(each), self.flights + len(each)
 
 
 class DatabaseTap:
@@ -118,14 +111,14 @@ class DatabaseTap:
         return found
 
     def part(self, app: str) -> OnDatabaseWire:
-        found = self._found[app]
+        found, captured = self._found[app], self._captures.outcome
         return OnDatabaseWire(
             database_wire=DatabaseWire(
                 executed=found.executed,
                 flights=found.flights,
                 connections=len(found.connections),
-                packets_lost=self._captures.packets_lost,
-                cpu_s=self._captures.cpu_s,
-                problem=self._captures.problem,
+                packets_lost=captured.dropped,
+                cpu_s=captured.cpu_s,
+                problem=captured.problem,
             )
         )

@@ -71,7 +71,7 @@ def slot_port(name: str, front: str = PLAIN) -> int:
 
 def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:
     """Reads the line of a proxy's server. Raises KeyError if there is none."""
-    head, *lines = text.removeprefix("# ").splitlines()
+    head, *lines = text.removeprefix("# ").splitlines() or [""]
     own = [line for line in lines if line.startswith(",".join(of))]
     for row in csv.DictReader([head, *own]):
         if (row["pxname"], row["svname"]) == of:

@@ -36,30 +36,20 @@ class PoolUse:
         return wait_us / checkouts / 1e3 if checkouts > 0 and wait_us >= 0 else None
 
 
-class AppPool:
-    """Asks the application itself, on a connection that does not stay: one that does may keep a thread."""
+def read_pool(address: str) -> PoolCounters | None:
+    """The counters since the application's start; None where it does not tell with these settings (404), or not in
+    time: that costs a window this figure and nothing else. address: of the application's container.
 
-    def __init__(self, address: str) -> None:
-        """address: of the application's container."""
-        self._url = f"http://{address}:{PORT}/pool"
-
-    def read(self) -> PoolCounters | None:
-        """The counters since the application's start; None where it does not tell with these settings (404), or not in
-        time: that costs a window this figure and nothing else.
-
-        Raises httpx.HTTPStatusError with another status, KeyError for a body of another shape.
-        """
-        try:
-            answer = httpx.get(self._url, headers={"Connection": "close"}, timeout=TIMEOUT_S, trust_env=False)
-        except httpx.TransportError:
-            return None
-        if answer.status_code == 404:
-            return None
-        return parse(answer.raise_for_status().text)
-
-
-def parse(text: str) -> PoolCounters:
-    """Reads the body of `GET /pool`. Raises KeyError if it has another shape."""
+    Raises httpx.HTTPStatusError with another status, KeyError for a body of another shape.
+    """
+    url, once = f"http://{address}:{PORT}/pool", {"Connection": "close"}  # one that stays may keep a thread
+    try:
+        answer = httpx.get(url, headers=once, timeout=TIMEOUT_S, trust_env=False)
+    except httpx.TransportError:
+        return None
+    if answer.status_code == 404:
+        return None
+    text = answer.raise_for_status().text
     try:
         return TypeAdapter(PoolCounters).validate_json(text, strict=True)
     except ValidationError:

@@ -94,21 +94,21 @@ class WireTap:
 
     def part(self, app: str) -> OnWire:
         compared, bytes_, cpu_s = self._compared
-        own = compared[app]
+        own, captured = compared[app], self.captures.outcome
         tap = Tap(
             bursts=len(self.captures.each),
             bytes=bytes_,
-            packets_lost=self.captures.packets_lost,
+            packets_lost=captured.dropped,
             begun=own.begun,
             compared=own.compared,
             compared_of_class=own.of_class if len(own.of_class) > 1 else [],
             wrong=len(own.wrong),
             wrong_first=own.wrong[:KEPT],
-            capture_cpu_s=self.captures.cpu_s,
+            capture_cpu_s=captured.cpu_s,
             compare_cpu_s=cpu_s,
             held_back=_within(own.pauses_s, 1),
             apart=_within(own.pauses_s, 1 / APART_FACTOR) + _within(own.pauses_s, APART_FACTOR),
-            problem=self.captures.problem,
+            problem=captured.problem,
         )
         return OnWire(tap=tap)
 

@@ -99,19 +99,21 @@ class SwitchCounts:
         return cls(group.usage().cpu_s, group.thread_cpu_s(), group.thread_switches())
 
 
-def between(before: SwitchCounts, after: SwitchCounts) -> int | None:
+@dataclass(frozen=True)
+class ContextSwitches:
+    """Context switches that the application's threads asked for over the whole window; None: not known."""
+
+    number: int | None
+
+
+def between(before: SwitchCounts, after: SwitchCounts) -> ContextSwitches:
     """Context switches from one look to the other. None where threads ended that did much of the work: the kernel forgets
     their count with them, as that of the child processes of a request."""
     seen_s = sum(
         cpu_s - before.threads_cpu_s.get(thread, 0.0) for thread, cpu_s in after.threads_cpu_s.items()
     )
     if seen_s < SEEN_SHARE * (after.cpu_s - before.cpu_s):
-        return None
-    return sum(number - before.switches.get(thread, 0) for thread, number in after.switches.items())
-
-
-@dataclass(frozen=True)
-class ContextSwitches:
-    """Context switches that the application's threads asked for over the whole window; None: not known."""
-
-    number: int | None
+        return ContextSwitches(None)
+    return ContextSwitches(
+        sum(number - before.switches.get(thread, 0) for thread, number in after.switches.items())
+    )

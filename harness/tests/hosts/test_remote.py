@@ -15,13 +15,14 @@ from typing import Any
 
 import execnet
 import pytest
+from harness_machines import until
 from harness_samples import there as value_of
 
 from tandem.errors import TandemError
 from tandem.hosts import HERE, remote
 from tandem.hosts.agent import Agent
 from tandem.hosts.host import Captured, Cgroup, Clocks, HostCpu, KernelLimits, Oversleep, Usage
-from tandem.hosts.remote import SERVE, Caller, Remote, RemoteObject, offset
+from tandem.hosts.remote import SERVE, Caller, Remote, RemoteObject
 from tandem.hosts.wire import ERROR, HOST, VALUE, error_of, packed, unpacked
 
 
@@ -110,7 +111,7 @@ def test_an_agent_answers_with_what_was_raised_and_hands_out_nothing_private() -
 
 def test_it_is_the_same_machine(there: Remote) -> None:
     assert there.cpus == HERE.cpus
-    same = ("describe", "topology", "power", "limits", "mitigations", "cgroups_readable", "can_capture")
+    same = ("describe", "topology", "power", "limits", "mitigations", "can_capture")
     for name in (*same, "can_be_realtime"):
         assert getattr(there, name)() == getattr(HERE, name)(), name
     assert not there.is_harness("0" * 64)
@@ -124,10 +125,7 @@ def test_a_process_is_seen_signalled_and_missed(there: Remote, sleeper: subproce
     assert there.alive(sleeper.pid)
     assert there.threads(sleeper.pid) == 1
     there.signal(sleeper.pid, signal.SIGSTOP)
-    deadline = time.monotonic() + 5
-    while there.stopped(sleeper.pid) is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert there.stopped(sleeper.pid) == ["sleep", "60"]
+    until(lambda: there.stopped(sleeper.pid) == ["sleep", "60"])
     sleeper.kill()
     sleeper.wait()
     assert not there.alive(sleeper.pid)
@@ -165,9 +163,8 @@ def test_psrecords_log_comes_home(there: Remote, sleeper: subprocess.Popen[bytes
     time.sleep(2.5)
     watching.freeze()
     watching.thaw()
-    watching.stop()
+    assert value_of(watching.stop())[1] > 0
     assert "Elapsed time" in (tmp_path / "psrecord.log").read_text()
-    assert value_of(watching.peaks())[1] > 0
 
 
 def test_a_capture_comes_home_and_leaves_nothing_there(there: Remote, tmp_path: Path) -> None:
@@ -176,10 +173,7 @@ def test_a_capture_comes_home_and_leaves_nothing_there(there: Remote, tmp_path: 
     file = tmp_path / "packets.pcap"
     capture = there.capture(socket.if_nametoindex("lo"), "udp port 9", 1, 100, file)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        deadline = time.monotonic() + 10
-        while not capture.ended and time.monotonic() < deadline:
-            sender.sendto(b"x", ("127.0.0.1", 9))
-            time.sleep(0.05)
+        until(lambda: bool(sender.sendto(b"x", ("127.0.0.1", 9)) and capture.ended))
     captured = capture.stop()
     assert (captured.packets, captured.problem) == (1, None)
     assert len(file.read_bytes()) > 24, "the header of a pcap file and a packet"
@@ -207,12 +201,6 @@ def test_the_quickest_handshake_is_told(there: Remote) -> None:
 
 
 # ---- clocks ----
-
-
-def test_the_offset_lies_in_the_middle_of_the_round_trip() -> None:
-    found = offset(10.0, 10.304, 10.008)
-    assert found.ahead_s == pytest.approx(0.3)
-    assert found.error_s == pytest.approx(0.004)
 
 
 @pytest.mark.parametrize(("ahead_s", "cpus"), [(0.0, [0]), (0.3, None), (-0.3, None)])

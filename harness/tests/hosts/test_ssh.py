@@ -82,6 +82,8 @@ def test_a_socket_is_forwarded_through_the_open_connection_and_a_refusal_is_told
     assert folder.stat().st_mode & 0o077 == 0
     connection.forward("127.84.0.1:5432", "172.18.0.2:5432")
     assert "-O forward -L 127.84.0.1:5432:172.18.0.2:5432 u@h" in log.read_text()
+    for option in ("StrictHostKeyChecking=yes", "BatchMode=yes", "ForwardAgent=no"):
+        assert f"-o {option} " in log.read_text()
     assert connection._master.poll() is None
     assert os.getsid(connection._master.pid) != os.getsid(0), (
         "Ctrl-C does not end it before what is there is removed"
@@ -101,12 +103,6 @@ def test_a_socket_is_forwarded_through_the_open_connection_and_a_refusal_is_told
 def test_a_destination_is_no_option(destination: str) -> None:
     with pytest.raises(TandemError, match="is not user@host"):
         Connection(destination)
-
-
-def test_keys_are_checked_and_nothing_is_asked() -> None:
-    assert ssh.OPTIONS["StrictHostKeyChecking"] == "yes"
-    assert ssh.OPTIONS["BatchMode"] == "yes"
-    assert ssh.OPTIONS["ForwardAgent"] == "no"
 
 
 def complaint(url: str | None = "unix:///none") -> str:

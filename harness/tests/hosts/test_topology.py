@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import psutil
 import pytest
-from harness_machines import RECORDED, machine, rows_of
+from harness_machines import RECORDED, kernel_files, machine, rows_of
 
 from tandem.hosts import HERE, Here
 from tandem.hosts.topology import read_topology, topology_of
@@ -85,15 +85,12 @@ def test_this_machine() -> None:
 def test_what_may_change_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(psutil, "sensors_battery", lambda: None)
     assert set(Here(sys=tmp_path).power().values()) == {None}
-    cpu = tmp_path / "devices/system/cpu"
     files = {"cpufreq/boost": "1"}
     for number, (governor, count) in {4: ("powersave", 2), 5: ("performance", 3)}.items():
         files[f"cpu{number}/cpufreq/scaling_governor"] = governor
         files[f"cpu{number}/thermal_throttle/core_throttle_count"] = str(count)
-    for name, text in files.items():
-        (cpu / name).parent.mkdir(parents=True, exist_ok=True)
-        (cpu / name).write_text(f"{text}\n")
+    host = kernel_files(tmp_path, {f"devices/system/cpu/{name}": text for name, text in files.items()})
     told = {"governor": "performance, powersave", "turbo": "on", "throttled": 5}
     for plugged, battery in ((True, "charging"), (False, "discharging")):
         monkeypatch.setattr(psutil, "sensors_battery", lambda now=plugged: SimpleNamespace(power_plugged=now))
-        assert Here(sys=tmp_path).power() == {**told, "battery": battery}
+        assert host.power() == {**told, "battery": battery}

@@ -19,12 +19,14 @@ from tandem.lab import observe
 from tandem.lab.laboratory import SHARED, shared
 from tandem.lab.prepare import prepare
 from tandem.probes import pools as probe_pools
-from tandem.probes.pools import AppPool, PoolCounters, PoolUse, parse
+from tandem.probes.pools import PoolCounters, PoolUse, read_pool
 from tandem.probes.toxiproxy import summary
 from tandem.record.request import Conditions
 from tandem.record.window import DbRtt
 
 BODY = '{"checkouts":12,"wait_us":3400}'
+SHAPES = ("", "[]", "null", "{}", '{"checkouts":1}', BODY.replace("3400", "1.5"), BODY.replace("12", "true"))
+"""Bodies of another shape."""
 
 
 def test_what_an_application_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +39,7 @@ def test_what_an_application_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
         client = httpx.Client(transport=httpx.MockTransport(answer))
         monkeypatch.setattr(httpx, "get", lambda url, headers, **_: client.get(url, headers=headers))
-        return AppPool("app").read()
+        return read_pool("app")
 
     assert ask(200, BODY) == PoolCounters(12, 3400)
     assert asked == [("http://app:8080/pool", "close")]
@@ -45,6 +47,9 @@ def test_what_an_application_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     for status in (401, 500, 503):
         with pytest.raises(httpx.HTTPStatusError):
             ask(status, BODY)
+    for body in SHAPES:
+        with pytest.raises(KeyError, match="GET /pool returned"):
+            ask(200, body)
 
 
 def test_an_application_that_does_not_answer_in_time_costs_only_the_figure(
@@ -53,17 +58,8 @@ def test_an_application_that_does_not_answer_in_time_costs_only_the_figure(
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(probe_pools, "PORT", silent.getsockname()[1])
         monkeypatch.setattr(probe_pools, "TIMEOUT_S", 0.1)
-        assert AppPool("127.0.0.1").read() is None
-    assert AppPool("127.0.0.1").read() is None, "refused"
-
-
-@pytest.mark.parametrize(
-    "body",
-    ["", "[]", "null", "{}", '{"checkouts":1}', '{"checkouts":1,"wait_us":1.5}', '{"checkouts":true,"wait_us":0}'],
-)  # fmt: skip
-def test_another_shape_is_refused(body: str) -> None:
-    with pytest.raises(KeyError, match="GET /pool returned"):
-        parse(body)
+        assert read_pool("127.0.0.1") is None
+    assert read_pool("127.0.0.1") is None, "refused"
 
 
 @pytest.mark.parametrize(
@@ -81,19 +77,15 @@ def test_pools_that_tell_are_asked_before_and_after_the_load(monkeypatch: pytest
     done, counters = list[str](), PoolCounters(5, 6)
     pools: dict[str, Any] = {"a": None, "b": counters, "c": "has none that tells"}
 
-    class Asked:
-        def __init__(self, address: str) -> None:
-            self._label = address
-
-        def read(self) -> Any:
-            done.append("read")
-            return pools[self._label]
+    def asked(label: str) -> Any:
+        done.append("read")
+        return pools[label]
 
     def app(label: str) -> Any:
         case = SimpleNamespace(pool_tells=label != "c")
         return SimpleNamespace(case=case, app=SimpleNamespace(address=label))
 
-    monkeypatch.setattr(observe, "AppPool", Asked)
+    monkeypatch.setattr(observe, "read_pool", asked)
     monkeypatch.setattr(observe, "PROBES", (observe._pools,))
     with observe.watched(observe.Scene({label: app(label) for label in pools}, lambda *_: None)) as [probe]:
         done.append("load")

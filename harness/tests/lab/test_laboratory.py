@@ -166,7 +166,7 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
     monkeypatch.setattr(Stack, "down", lambda self: None)
     monkeypatch.setattr(Laboratory, "_environment", lambda self, run: run.variant.label)
     monkeypatch.setattr(laboratory_, "Visit", lambda *_: SimpleNamespace(run=lambda _: made_trial()))
-    app = SimpleNamespace(rest_bytes=1, first_answer_s=0.2, first_right_s=None, peaks=lambda: None)
+    app = SimpleNamespace(rest_bytes=1, first_answer_s=0.2, first_right_s=None, peaks=None)
     monkeypatch.setattr(Laboratory, "floor", lambda *_: SimpleNamespace(apps=defaultdict(lambda: app)))
     again = Variant(label="again", implementation="node")
     one = lab(root, tmp_path, *plain("rust-async", "node", "python-sync"), again)

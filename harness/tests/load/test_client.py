@@ -5,12 +5,12 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from harness_places import ROOT
 from harness_samples import there
+from harness_servers import AnsweringServer, serving
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Exact
@@ -78,55 +78,34 @@ def test_the_generator_that_it_looks_like_is_the_one_that_measures() -> None:
     assert HEADERS["user-agent"] == f"oha/{version}"
 
 
-class Server(ThreadingHTTPServer):
-    """Notes who asks; holds answers back while `free` is not set."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.free, self.asked = threading.Event(), list[tuple[str, dict[str, str], bytes]]()
-        self.free.set()
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Server
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.asked.append((self.path, dict(self.headers), body))
-        self.server.free.wait()
-        self.answer(201, b'{"id":7}')
-
-    def do_GET(self) -> None:
-        self.answer(200, b"page")
-
-    def answer(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None: ...
+@pytest.fixture
+def free() -> threading.Event:
+    """Where a test clears it, answers to what is written are held back until it is set."""
+    event = threading.Event()
+    event.set()
+    return event
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+def server(free: threading.Event) -> Iterator[AnsweringServer]:
+    def answer(method: str) -> tuple[int, bytes]:
+        if method == "GET":
+            return 200, b"page"
+        free.wait()
+        return 201, b'{"id":7}'
+
+    with serving(answer) as made:
+        yield made
 
 
 @pytest.fixture
-def client(server: Server, real: Catalog) -> Iterator[Client]:
+def client(server: AnsweringServer, real: Catalog) -> Iterator[Client]:
     client = Client(real.scenarios["note-write"], Exact(b""), f"127.0.0.1:{server.server_port}", "proxy:8080")
     yield client
     client.close()
 
 
-def test_it_asks_as_the_client_does(server: Server, client: Client) -> None:
+def test_it_asks_as_the_client_does(server: AnsweringServer, client: Client) -> None:
     with Clients(client, 3) as clients:
         clients.asks(3)
         clients.answered(20, 5)
@@ -139,8 +118,10 @@ def test_it_asks_as_the_client_does(server: Server, client: Client) -> None:
     assert {one.key for one in clients.told} <= set(client.scenario.expanded_ids)
 
 
-def test_so_many_ask_and_what_was_sent_is_waited_for(server: Server, client: Client) -> None:
-    server.free.clear()
+def test_so_many_ask_and_what_was_sent_is_waited_for(
+    server: AnsweringServer, client: Client, free: threading.Event
+) -> None:
+    free.clear()
     with Clients(client, 8) as clients:
         clients.asks(2)
         clients.answered(1, 0.2)
@@ -149,19 +130,19 @@ def test_so_many_ask_and_what_was_sent_is_waited_for(server: Server, client: Cli
         clients.answered(1, 0.2)
         assert len(server.asked) == 8
         released = time.monotonic()
-        server.free.set()
+        free.set()
     assert len(clients.told) >= 8
     assert sum(one.began_s < released < one.ended_s for one in clients.told) == 8
 
 
-def test_few_answers_are_waited_for_longer_and_not_for_ever(server: Server, client: Client) -> None:
-    server.free.clear()
+def test_few_answers_are_waited_for_longer_and_not_for_ever(client: Client, free: threading.Event) -> None:
+    free.clear()
     with Clients(client, 1) as clients:
         clients.asks(1)
         began_s = time.monotonic()
         clients.answered(9, 0.05, 0.0, least=1, longest_s=0.3)
         assert 0.3 <= time.monotonic() - began_s < 2
-        threading.Timer(0.2, server.free.set).start()
+        threading.Timer(0.2, free.set).start()
         clients.answered(10**6, 0.05, 0.0, least=1, longest_s=60)
         assert clients.told
 
@@ -181,7 +162,7 @@ def test_what_was_acknowledged_is_looked_for(client: Client) -> None:
         clients.answered(1, 0.2)
 
 
-def test_a_server_that_is_gone_answers_nothing(server: Server, client: Client) -> None:
+def test_a_server_that_is_gone_answers_nothing(server: AnsweringServer, client: Client) -> None:
     server.shutdown()
     server.server_close()
     with Clients(client, 1) as clients:
@@ -201,7 +182,7 @@ def spoken(port: int) -> list[tuple[int | None, bytes]]:
 
 
 def test_a_silent_connection_gets_an_answer_to_its_second_request(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: AnsweringServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert spoken(server.server_port) == [(200, b"page")] * 9
     monkeypatch.setattr(idle, "ANSWERED_S", 0)

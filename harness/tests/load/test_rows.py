@@ -27,7 +27,7 @@ from tandem.load.rows import (
     steady,
     times,
 )
-from tandem.load.shares import Dealt, deal, is_generator, merged, role, roles, split, summed
+from tandem.load.shares import Dealt, Share, deal, is_generator, merged, role, roles, summed
 from tandem.load.vegeta import VEGETA
 from tandem.load.wrk import WRK
 
@@ -79,30 +79,12 @@ def test_percentiles_are_ordered_and_inside_the_range(values: list[float], copie
             assert min(values) * (1e3 - 0.01) - 1e-6 <= value <= max(values) * (1e3 + 0.01) + 1e-6
 
 
-@PROPERTY
-@given(
-    st.lists(st.floats(min_value=0, max_value=60), min_size=1, max_size=400),
-    st.randoms(use_true_random=False),
-)
-def test_the_order_of_samples_does_not_matter(values: list[float], chance: object) -> None:
-    shuffled = list(values)
-    chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, other = times(np.array(values)), times(np.array(shuffled))
-    assert one.model_dump(exclude={"mean"}) == other.model_dump(exclude={"mean"})
-    assert one.mean == pytest.approx(other.mean)
-
-
 # ---- right answers, steady part ----
 
 
 def test_right_answers_have_the_status_and_a_known_length() -> None:
-    rows = Rows(
-        start_s=floats(0, 1, 2, 3, 4),
-        paced_s=np.full(5, np.nan),
-        end_s=floats(1, 2, 3, 4, 5),
-        status=np.array([200, 200, 500, 200, 404]),
-        length_bytes=np.array([10, 11, 10, 99, 3]),
-    )
+    starts, status, lengths = np.arange(5), [200, 200, 500, 200, 404], [10, 11, 10, 99, 3]
+    rows = make_rows(starts, starts + 1, status=status, length_bytes=lengths)
     assert right_answers(rows, 200, {10, 11}).tolist() == [True, True, False, False, False]
     assert failures(rows, 200, {10, 11}) == {"status 404": 1, "status 500": 1, "wrong length": 1}
     fast = make_rows(np.zeros(100), np.full(100, 0.001), status=500)
@@ -118,13 +100,8 @@ def test_steady_drops_what_ended_outside() -> None:
 @given(DURATIONS, st.sets(st.integers(0, 5)))
 def test_every_row_is_right_or_counted_as_a_failure(ends: list[float], lengths: set[int]) -> None:
     n = len(ends)
-    rows = Rows(
-        start_s=np.zeros(n),
-        paced_s=np.full(n, np.nan),
-        end_s=np.array(ends, dtype=np.float64),
-        status=np.where(np.arange(n) % 3 == 0, 503, 200),
-        length_bytes=np.arange(n) % 6,
-    )
+    status = np.where(np.arange(n) % 3 == 0, 503, 200)
+    rows = make_rows(np.zeros(n), ends, status=status, length_bytes=np.arange(n) % 6)
     assert int(right_answers(rows, 200, lengths).sum()) + sum(failures(rows, 200, lengths).values()) == n
     assert not right_answers(rows, 200, set()).any(), "no length is right"
     assert right_answers(rows, 200, None).tolist() == (rows.status == 200).tolist(), "any is"
@@ -254,15 +231,12 @@ def test_a_real_file(fixtures: Path, load: str) -> None:
     assert 18 <= float(np.min(rows.end_s - rows.start_s)) * 1e3 < 25  # the server slept for 18 ms
 
 
-def test_a_real_closed_loop_has_no_pace_and_was_busy(fixtures: Path) -> None:
+def test_a_real_closed_loop_was_busy_and_an_open_one_is_on_time(fixtures: Path) -> None:
+    """oha -q 100 -z 2s: an arrival every 10 ms. Proves that the reconstruction fits oha's pacer."""
     rows = read_rows(fixtures / "oha-closed.db")
     assert np.isnan(rows.paced_s).all()
     assert (np.diff(rows.start_s) >= 0).all()
     assert in_flight(rows, 3.0, 0.5, 0.5) == pytest.approx(4.0, abs=0.12)
-
-
-def test_a_real_open_loop_is_on_time(fixtures: Path) -> None:
-    """oha -q 100 -z 2s: an arrival every 10 ms. Proves that the reconstruction fits oha's pacer."""
     rows = read_rows(fixtures / "oha-open.db")
     load = open_loop(rows, 100, 2, 0)
     assert (load.scheduled, load.unsent) == (200, 0)
@@ -299,13 +273,11 @@ def test_a_missing_column(fixtures: Path, tmp_path: Path, column: str) -> None:
         read_rows(file)
 
 
-def test_a_file_without_a_request_has_no_rows(fixtures: Path, tmp_path: Path) -> None:
-    assert len(read_rows(copy_of(fixtures, tmp_path / "empty.db", "delete from oha"))) == 0
-
-
 @pytest.mark.parametrize("name", ["a%41b", "a#b", "a?b", "a b"])
 def test_signs_in_the_path_mean_nothing(fixtures: Path, tmp_path: Path, name: str) -> None:
+    """A file without a request has no rows."""
     assert len(read_rows(copy_of(fixtures, tmp_path / name / "open.db"))) == 200
+    assert len(read_rows(copy_of(fixtures, tmp_path / name / "none.db", "delete from oha"))) == 0
 
 
 def test_rows_come_in_the_order_of_the_pace(fixtures: Path, tmp_path: Path) -> None:
@@ -332,18 +304,6 @@ def load(connections: int, rate_rps: int | None = None) -> Load:
 # ---- dealing ----
 
 
-@pytest.mark.parametrize("whole", [load(50), load(200, 500)])
-def test_one_generator_has_the_very_same_load(whole: Load) -> None:
-    [share] = deal(whole, OHA, 1)
-    asked = replace(share.load, whole_rps=None)
-    assert (share.role, asked, share.after_s) == ("loadgen", whole, 0.0)
-    rows = make_rows(floats(0, 1, 2), floats(1, 2, 3))
-    found = merged([Dealt(rows, 0.0, None)])
-    for name in ("start_s", "end_s", "status", "length_bytes"):
-        assert (getattr(found, name) == getattr(rows, name)).all()
-        assert getattr(found, name).dtype == getattr(rows, name).dtype
-
-
 @PROPERTY
 @given(GENERATORS, st.integers(0, 20_000), st.integers(0, 200_000))
 def test_the_shares_sum_to_the_whole_and_none_is_empty(generators: int, more: int, faster: int) -> None:
@@ -356,10 +316,9 @@ def test_the_shares_sum_to_the_whole_and_none_is_empty(generators: int, more: in
         assert min(each) >= 1
         assert max(each) - min(each) <= 1
     assert [share.role for share in shares] == roles(generators)
-    assert len({share.role for share in shares}) == generators
     for number, (share, own, rate) in enumerate(zip(shares, connections, rates, strict=True)):
-        asked = replace(whole, connections=own, rate_rps=rate, whole_rps=whole.rate_rps)
-        assert share.load == replace(asked, share=(number, generators)), "all else is the same for each"
+        asked = replace(whole, connections=own, rate_rps=rate, share=(number, generators))
+        assert share.load == replace(asked, whole_rps=whole.rate_rps), "all else is the same for each"
 
 
 @PROPERTY
@@ -375,8 +334,10 @@ def test_phases_are_staggered_as_one_generator_would_pace(generators: int, each:
 
 
 def test_a_closed_loop_has_no_phases() -> None:
-    assert [share.after_s for share in deal(load(50), OHA, 3)] == [0.0] * 3
-    assert split(50, 3) == [17, 17, 16], "the larger parts first"
+    """Of connections the larger parts come first; one generator has the very same load."""
+    shares = deal(load(50), OHA, 3)
+    assert [(share.load.connections, share.after_s) for share in shares] == [(17, 0.0), (17, 0.0), (16, 0.0)]
+    assert deal(load(50), OHA, 1) == [Share("loadgen", load(50))]
 
 
 @pytest.mark.parametrize(
@@ -403,17 +364,12 @@ def test_the_roles_of_generators() -> None:
 # ---- merging ----
 
 
-def unsorted(part: Rows) -> set[tuple[float, float, int]]:
-    return set(zip(part.start_s.tolist(), part.end_s.tolist(), part.length_bytes.tolist(), strict=True))
+PART = st.tuples(st.floats(0, 0.2), st.lists(st.floats(0, 30), max_size=40))
 
 
 @PROPERTY
-@given(
-    st.lists(st.tuples(st.floats(0, 0.2), st.lists(st.floats(0, 30), max_size=40)), min_size=1, max_size=4)
-)
-def test_a_closed_loops_rows_are_all_there_in_the_order_of_time(
-    parts: list[tuple[float, list[float]]],
-) -> None:
+@given(st.lists(PART, min_size=1, max_size=4))
+def test_a_closed_loops_rows_are_all_there_in_time_order(parts: list[tuple[float, list[float]]]) -> None:
     dealt = [
         Dealt(make_rows(starts, np.array(starts) + 0.01, length_bytes=number), began_s, None)
         for number, (began_s, starts) in enumerate((began, sorted(own)) for began, own in parts)
@@ -421,17 +377,17 @@ def test_a_closed_loops_rows_are_all_there_in_the_order_of_time(
     found = merged(dealt)
     assert (np.diff(found.start_s) >= 0).all()
     assert found.due_s is None
+    assert all(
+        getattr(found, one).dtype == getattr(dealt[0].rows, one).dtype for one in ("status", "start_s")
+    )
     assert len(found) == sum(len(part.rows) for part in dealt)
-    assert unsorted(found) == {
-        (start + part.began_s, end + part.began_s, length)
-        for part in dealt
-        for start, end, length in unsorted(part.rows)
+    each = {
+        (start + part.began_s, end + part.began_s, number)
+        for number, part in enumerate(dealt)
+        for start, end in zip(part.rows.start_s, part.rows.end_s, strict=True)
     }
-
-
-def test_no_generator_leaves_no_rows() -> None:
-    assert len(merged([])) == 0
-    assert len(merged([Dealt(make_rows([], []), 0.0, 10)])) == 0
+    assert set(zip(found.start_s, found.end_s, found.length_bytes, strict=True)) == each
+    assert len(merged([])) == len(merged([Dealt(make_rows([], []), 0.0, 10)])) == 0
 
 
 PACE, SECONDS = 1000, 20

@@ -103,7 +103,7 @@ def test_rows_of_a_mix_have_their_class(opened: Path) -> None:
     rows, _ = VEGETA.read(opened, "open")
     assert rows.is_of(1).all()
     assert not rows.is_of(0).any()
-    assert (len(rows.of_class(1)), len(rows.of_class(0))) == (200, 0)
+    assert (len(rows.at(rows.is_of(1))), len(rows.at(rows.is_of(0)))) == (200, 0)
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,9 @@ def test_arrivals_at_random_have_exponential_gaps_and_evenly_spaced_ones_have_no
     assert scipy.stats.kstest(np.diff(randomly) * 500, "expon").pvalue > 0.01
     assert scipy.stats.kstest(np.diff(evenly) * 500, "expon").pvalue < 1e-9
     assert np.diff(evenly) == pytest.approx(1 / 500)
-
-
-def test_the_seed_draws_the_same_again_and_another_other_ones() -> None:
-    same, other = POISSON.model_copy(), POISSON.model_copy(update={"seed": 8})
-    assert (due_s(POISSON) == due_s(same)).all()
-    assert (due_s(POISSON) != due_s(other)).any()
+    again, other = due_s(POISSON.model_copy()), due_s(POISSON.model_copy(update={"seed": 8}))
+    assert (due_s(POISSON) == again).all()
+    assert (due_s(POISSON) != other).any(), "another seed draws other ones"
 
 
 def test_bursts_leave_their_pauses() -> None:

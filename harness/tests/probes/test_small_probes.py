@@ -6,8 +6,8 @@ import statistics
 import threading
 import time
 from collections.abc import Callable
-from itertools import accumulate
-from typing import Any
+from itertools import accumulate, count
+from unittest.mock import Mock
 
 import pytest
 from harness_places import ROOT
@@ -38,37 +38,17 @@ def test_looks_do_not_keep_step_with_what_they_watch() -> None:
         assert seen_share([0.5] * 10, period_s + 1e-9, 0.7) in (0.0, 1.0), "even ones do"
 
 
-class Counting:
-    """A host on which connections come one by one; a look at the table of connections is counted."""
-
-    def __init__(self, broken: bool = False) -> None:
-        self.looks, self.broken = 0, broken
-
-    def cgroup(self, pid: int) -> "Counting":
-        return self
-
-    def thread_cpu_s(self) -> dict[int, float]:
-        return {1: time.monotonic() * 0.5, 2: 0.0}
-
-    def established(self, pid: int, *, local_port: int) -> int:
-        if self.broken:
-            raise FileNotFoundError("gone")
-        self.looks += 1
-        return self.looks
-
-    def tcp_counter(self, pid: int, name: str) -> int:
-        return 100 * (self.looks + 1)
-
-    def threads(self, pid: int) -> int:
-        return 7
-
-
 @pytest.mark.parametrize("broken", [False, True])
 def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    """They come one by one; a look at their table is expensive."""
     monkeypatch.setattr(threads, "INTERVAL_S", 0.01)
     monkeypatch.setattr(threads, "SPAN_S", 0.05)
-    host: Any = Counting(broken)
-    probe = EndsOfConnections(host, 1, 80, [host.cgroup(2)], 3)
+    host = Mock()
+    host.threads.return_value = 7
+    host.established.side_effect = FileNotFoundError("gone") if broken else count(1)
+    host.tcp_counter.side_effect = lambda *_: 100 * host.established.call_count
+    generator = Mock(thread_cpu_s=lambda: {1: time.monotonic() * 0.5, 2: 0.0})
+    probe = EndsOfConnections(host, 1, 80, [generator], 3)
     probe.start()
     time.sleep(0.2)
     if broken:
@@ -76,7 +56,7 @@ def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyP
             probe.stop()
     else:
         probe.stop()
-        assert (probe.seen.established, probe.seen.app_threads, host.looks) == (3, 7, 3)
+        assert (probe.seen.established, probe.seen.app_threads, host.established.call_count) == (3, 7, 3)
         assert probe.seen.generator_thread_cores == pytest.approx(0.5, rel=0.01)
         assert probe.seen.connections_opened == 300, "of the load alone"
 
@@ -130,7 +110,7 @@ BEFORE = SwitchCounts(cpu_s=1.0, threads_cpu_s={1: 0.5, 2: 0.5}, switches={1: 10
     ],
 )
 def test_the_switches_of_threads_that_come_and_go(after: SwitchCounts, found: int | None) -> None:
-    assert between(BEFORE, after) == found
+    assert between(BEFORE, after).number == found
 
 
 def test_what_is_looked_at_before_and_after() -> None:
@@ -192,58 +172,43 @@ def test_every_probe_is_counted_and_wrong_ones_are_kept(
     found = stopped(*answers).probed
     assert found.asked > len(answers)
     assert (found.wrong, found.refused) == (wrong, refused)
+    assert not any(thread.name == "prober" for thread in threading.enumerate()), (
+        "nothing is asked after the end"
+    )
 
 
-def test_nothing_is_asked_after_the_end() -> None:
-    prober = stopped()
-    asked = prober.probed.asked
-    prober.stop()
-    assert not any(thread.name == "prober" for thread in threading.enumerate())
-    assert prober.probed.asked == asked
-
-
-class Slow:
+def slow(*takes_s: float) -> Mock:
     """A group whose reading takes so long, one after the other; its CPU time counts the readings."""
+    reads = count()
 
-    def __init__(self, *takes_s: float) -> None:
-        self._takes_s, self.reads = list(takes_s), 0
+    def usage() -> Usage:
+        time.sleep(takes_s[min(number := next(reads), len(takes_s) - 1)])
+        return Usage(cpu_s=number + 1, throttled_s=0.0, memory_bytes=0)
 
-    def usage(self) -> Usage:
-        time.sleep(self._takes_s[min(self.reads, len(self._takes_s) - 1)])
-        self.reads += 1
-        return Usage(cpu_s=self.reads, throttled_s=0.0, memory_bytes=0)
+    return Mock(usage=Mock(side_effect=usage))
 
 
 def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "READ_S", 0.05)
-    preempted, quiet, hopeless = Slow(0.1, 0.0), Slow(0.0), Slow(0.3, 0.1, 0.2)
-    groups: list[Any] = [preempted, quiet, hopeless]
-    found = [Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take() for group in groups]
+    preempted, quiet, hopeless = slow(0.1, 0.0), slow(0.0), slow(0.3, 0.1, 0.2)
+    samplers = [
+        Sampler(HERE, {"a": group}, None, None, lambda *_: None) for group in (preempted, quiet, hopeless)
+    ]
+    found = [one.take() for one in samplers]
     assert [sample.usage["a"].cpu_s for sample in found] == [2, 1, 2], "the quickest reading counts"
-    assert hopeless.reads == here.READS
+    assert hopeless.usage.call_count == here.READS
     assert time.time() - found[2].at_s > 0.2, "the moment is that of the reading, not of the last try"
-
-
-class Leaving:
-    """A group whose container may go."""
-
-    def __init__(self, cpu_s: float) -> None:
-        self.cpu_s, self.there = cpu_s, True
-
-    def usage(self) -> Usage:
-        if not self.there:
-            raise FileNotFoundError
-        return Usage(self.cpu_s, 0.0, 10)
 
 
 def test_a_dead_generators_counters_stand_still() -> None:
     """Any other container that goes is an error."""
-    staying, leaving = Leaving(1.0), Leaving(3.0)
-    groups: Any = {"loadgen": staying, "loadgen-2": leaving}
+    groups = {"loadgen": Mock(), "loadgen-2": Mock()}
+    staying, leaving = (group.usage for group in groups.values())
+    staying.return_value, leaving.return_value = Usage(1.0, 0.0, 10), Usage(3.0, 0.0, 10)
     found = Sampler(HERE, groups, None, None, lambda *_: None, mortal=["loadgen", "loadgen-2"])
     strict = Sampler(HERE, groups, None, None, lambda *_: None, mortal=["loadgen"])
     assert found.take().usage["loadgen-2"].cpu_s == strict.take().usage["loadgen-2"].cpu_s == 3.0
-    leaving.there, staying.cpu_s = False, 2.0
+    leaving.side_effect, staying.return_value = FileNotFoundError, Usage(2.0, 0.0, 10)
     after = found.take().usage
     assert (after["loadgen"].cpu_s, after["loadgen-2"].cpu_s) == (2.0, 3.0)
     with pytest.raises(FileNotFoundError):

@@ -3,16 +3,16 @@
 import http.client
 import re
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from harness_machines import until
 from harness_samples import PROPERTY, there
+from harness_servers import AnsweringServer, Handler, serving
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,20 +83,18 @@ def captured(request: pytest.FixtureRequest, fixtures: Path) -> tuple[str, list[
     return request.param, list(read_packets(fixtures / f"{request.param}-wire.pcap"))
 
 
-def test_answers_of_a_real_run_are_right(real: Catalog, captured: tuple[str, list[Packet]]) -> None:
-    found = compared(real, *captured)
-    assert found.wrong == []
-    assert found.begun >= found.compared > 10
-
-
-def test_each_altered_byte_of_a_body_is_found(real: Catalog, captured: tuple[str, list[Packet]]) -> None:
+def test_answers_of_a_real_run_are_right_and_each_altered_byte_of_a_body_is_found(
+    real: Catalog, captured: tuple[str, list[Packet]]
+) -> None:
     scenario, packets = captured
-    whole, found = compared(real, scenario, packets).compared, 0
+    whole, found = compared(real, scenario, packets), 0
+    assert whole.wrong == []
+    assert whole.begun >= whole.compared > 10
     for n, packet in enumerate(packets):
         if packet.sender[1] == 8080 and packet.payload.startswith(b"HTTP/1.1 200"):
             altered = replace(packet, payload=packet.payload[:-3] + b"?" + packet.payload[-2:])
             found += len(compared(real, scenario, [*packets[:n], altered, *packets[n + 1 :]]).wrong)
-    assert found == whole
+    assert found == whole.compared
 
 
 @PROPERTY
@@ -123,42 +121,22 @@ def test_a_capture_that_loses_repeats_and_reorders_accuses_nobody(
 # ---- tcpdump ----
 
 
-class Honest(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body leave together: apart, each answer waits 40 ms for an acknowledgement
-    bodies: list[bytes]
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        body = self.bodies[0] if len(self.bodies) == 1 else self.bodies.pop()
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
-def server(root: Path) -> Iterator[ThreadingHTTPServer]:
+def server(root: Path) -> Iterator[AnsweringServer]:
     right = (root / "contract/golden/index.html").read_bytes()
-    handler = type("Handler", (Honest,), {"bodies": [right]})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as made:
-        threading.Thread(target=made.serve_forever, daemon=True).start()
+    with serving(lambda _: (200, right)) as made:
         yield made
-        made.shutdown()
 
 
-def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests: int) -> Tap:
+def tapped(real: Catalog, server: AnsweringServer, bursts: Bursts, requests: int) -> Tap:
     """What the tap says of these requests on one connection, one a millisecond."""
     own = real.scenarios["index"]
-    port = server.server_address[1]
-    app = Tapped(f"127.0.0.1:{port}", lambda: [Comparison(own, read_answers(own, real.root / "contract"))])
+    address = f"127.0.0.1:{server.server_port}"
+    app = Tapped(address, lambda: [Comparison(own, read_answers(own, real.root / "contract"))])
     probe = WireTap([(HERE, socket.if_nametoindex("lo"))], {"a": app}, bursts)
     probe.start()
     time.sleep(0.5)
-    client = http.client.HTTPConnection("127.0.0.1", port)
+    client = http.client.HTTPConnection(address)
     for _ in range(requests):
         client.request("GET", "/")
         client.getresponse().read()
@@ -170,7 +148,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
     return found
 
 
-def test_real_packets_are_captured_and_compared(real: Catalog, server: ThreadingHTTPServer) -> None:
+def test_real_packets_are_captured_and_compared(real: Catalog, server: AnsweringServer) -> None:
     found = tapped(real, server, Bursts(3, 0.2, 60, SNAP_BYTES), 1500)
     assert found.wrong == 0
     assert found.bursts >= 2
@@ -180,47 +158,42 @@ def test_real_packets_are_captured_and_compared(real: Catalog, server: Threading
     assert found.bytes > 0
 
 
-def test_one_wrong_answer_among_them_is_told(real: Catalog, server: ThreadingHTTPServer) -> None:
-    right = server.RequestHandlerClass.bodies[0]  # type: ignore[attr-defined]
-    server.RequestHandlerClass.bodies[:] = [right, right.replace(b"e", b"E", 1), right]  # type: ignore[attr-defined]
+def test_one_wrong_answer_among_them_is_told(real: Catalog, server: AnsweringServer) -> None:
+    _, right = server.answer("GET")
+    first = iter([right, right.replace(b"e", b"E", 1)])
+    server.answer = lambda _: (200, next(first, right))
     found = tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 50)
     assert (found.compared, found.wrong) == (50, 1)
     assert found.wrong_first[0].startswith("GET /: ")
 
 
-def test_parts_of_an_answer_that_are_held_back(real: Catalog, server: ThreadingHTTPServer) -> None:
-    """Without a buffer head and body are two packets; the standard library's server leaves Nagle's algorithm on."""
+class Unbuffered(Handler):
+    """Head and body are two packets; the standard library's server leaves Nagle's algorithm on."""
+
+    wbufsize = 0
+
+
+def test_parts_of_an_answer_that_are_held_back(real: Catalog, server: AnsweringServer) -> None:
     assert tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60).held_back == 0
-    server.RequestHandlerClass.wbufsize = 0  # type: ignore[attr-defined]
+    server.RequestHandlerClass = Unbuffered
     found = tapped(real, server, Bursts(1, 0.1, 1000, SNAP_BYTES), 60)
     assert there(found.held_back) > 10, "the first ones are acknowledged at once"
 
 
 def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
     capture = HERE.capture(socket.if_nametoindex("lo"), "no such thing", 1, 100, tmp_path / "none.pcap")
-    deadline = time.monotonic() + 5
-    while not capture.ended and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: capture.ended)
     assert "syntax error" in (capture.stop().problem or "")
 
 
 def test_a_long_head_hides_no_answer(root: Path) -> None:
     """An answer of which a part is missing is left out: who could make it longer than what is kept of a packet, by its
     head, would not be compared. HAProxy sends no more at once than its buffer, less what it keeps for rewriting."""
-    host = Mock(capture=Mock(side_effect=OSError("seen")))
-    for answer_bytes in (13, 1 << 20):
-        app = Tapped("127.0.0.1:1", list)
-        probe = WireTap([(host, 1)], {"a": app}, bursts_of(0.01, answer_bytes))
-        probe.start()
-        time.sleep(0.1)
-        with pytest.raises(OSError, match="seen"):
-            probe.stop()
     configured = (root / "compose/proxy/haproxy.cfg").read_text()
     tuned = dict(re.findall(r"^ *tune\.(bufsize|maxrewrite) (\d+)$", configured, re.M))
     layers = 14 + 60 + 60  # Ethernet, and IP and TCP with all their options
-    asked = [snap_bytes for _, _, _, snap_bytes, _ in (call.args for call in host.capture.mock_calls)]
-    assert len(asked) == 2
-    assert min(asked) >= int(tuned["bufsize"]) - int(tuned["maxrewrite"]) + layers
+    kept = min(bursts_of(60, answer_bytes).snap_bytes for answer_bytes in (13, 1 << 20))
+    assert kept >= int(tuned["bufsize"]) - int(tuned["maxrewrite"]) + layers
 
 
 def test_an_interface_that_is_gone_is_one_generators_of_several() -> None:
