@@ -28,17 +28,17 @@ def scheduled(study: Study[Any]) -> set[str]:
 def sent(study: Study[Any], windows: Windows, block: int) -> Windows:
     """The windows of one warm start, those that oha cannot make as vegeta makes them: open loops whose arrivals are drawn, and
     what only it can send. All variants of a block have one seed."""
-    labels = scheduled(study)
-    return passed_on(windows, lambda spec: _sent(study, spec, labels, block))
+    request, labels = study.request, scheduled(study)
 
+    def changed(spec: WindowSpec) -> WindowSpec:
+        process = request.conditions.arrivals if spec.load == "open" else None
+        if spec.generator != OHA.name or not (process or labels & set(spec.variants)):
+            return spec
+        name = spec.name
+        for label in spec.variants:  # it may end with the variant's
+            name = name.removesuffix(file_name(label))
+        drawn = hashlib.sha256(f"{request.seed} {block} {name}".encode()).digest()[:4]
+        arrivals = (process or Arrivals()).model_copy(update={"seed": int.from_bytes(drawn)})
+        return spec.model_copy(update={"generator": VEGETA.name, "arrivals": arrivals})
 
-def _sent(study: Study[Any], spec: WindowSpec, labels: set[str], block: int) -> WindowSpec:
-    process = study.request.conditions.arrivals if spec.load == "open" else None
-    if spec.generator != OHA.name or not (process or labels & set(spec.variants)):
-        return spec
-    name = spec.name
-    for label in spec.variants:  # it may end with the variant's
-        name = name.removesuffix(file_name(label))
-    drawn = hashlib.sha256(f"{study.request.seed} {block} {name}".encode()).digest()[:4]
-    arrivals = (process or Arrivals()).model_copy(update={"seed": int.from_bytes(drawn)})
-    return spec.model_copy(update={"generator": VEGETA.name, "arrivals": arrivals})
+    return passed_on(windows, changed)

@@ -1,7 +1,7 @@
 """What a command adds to the engine: which trials it wants, and what it concludes from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue, ValidationError
@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks, in_blocks
+from tandem.engine.blocks import in_order as in_order
 from tandem.errors import UsageError
 from tandem.lab.visit import Windows as Windows
 from tandem.record.part import Part
@@ -127,12 +128,6 @@ def answered[Q, A, R](questions: Generator[Q, A, R], answer: Callable[[Q], A]) -
     except StopIteration as end:
         found: R = end.value
         return found
-
-
-def in_order(windows: Iterable[WindowSpec]) -> Windows:
-    """Yield these windows, whatever becomes of them."""
-    for window in windows:  # noqa: UP028 (a list cannot be sent anything)
-        yield window
 
 
 def generators_of(study: Study[Any]) -> set[str]:

@@ -21,7 +21,7 @@ from tandem.hosts.engine import Engine
 from tandem.judge.fitness import Between, Link, Machine, Readings
 from tandem.lab.images import build_image, taken
 from tandem.lab.lab_hosts import AGENT_IMAGE, build_agent, destination
-from tandem.lab.stack import LABEL, engine_versions, tail
+from tandem.lab.stack import LABEL, engine_versions, side_by_side, tail
 
 AT_ONCE = 4
 """Hosts that are read side by side: a clock is known the better the sooner this machine hears the answer."""
@@ -44,16 +44,15 @@ def _reach(host: LabHost) -> _Seen:
     """Reach a host. A failure is kept and ends nothing: the other hosts are looked at as well."""
     if host.engine == ON_THIS_ENGINE:
         return _Seen(Machine(host), DockerClient())
+    engine = None
     try:
         engine = Engine(host.name, *destination(host))
-    except (TandemError, DockerException, OSError) as error:
-        return _Seen(_said(host, error))
-    try:
         engine.expect_free()
         for image in (AGENT_IMAGE, NETWORK_IMAGE):
             engine.send(image)
     except (TandemError, DockerException, OSError) as error:
-        engine.close()
+        if engine is not None:
+            engine.close()
         return _Seen(_said(host, error))
     return _Seen(Machine(host), engine.docker, engine)
 
@@ -82,8 +81,7 @@ def _read(seen: _Seen) -> _Seen:
 @contextmanager
 def _seen(lab: Lab) -> Iterator[dict[str, _Seen]]:
     """All hosts; what was reached is let go of at the end."""
-    with ThreadPoolExecutor(len(lab.hosts)) as threads:
-        found = list(threads.map(_reach, lab.hosts.values()))
+    found = side_by_side(_reach, lab.hosts.values())
     try:
         with ThreadPoolExecutor(AT_ONCE) as threads:
             yield dict(zip(lab.hosts, threads.map(_read, found), strict=True))

@@ -164,9 +164,8 @@ def _digest(name: str) -> str | None:
     """The digest that a tag of a registry stands for; None where there is no such tag, or no registry."""
     command = ["docker", "buildx", "imagetools", "inspect", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = DIGEST.search(
-        done.stdout
-    )  # not by --format: Debian's buildx 0.13 prints everything for one of its own
+    # Not by --format: Debian's buildx 0.13 prints everything for one of its own.
+    found = DIGEST.search(done.stdout)
     return found[1] if done.returncode == 0 and found else None
 
 

@@ -13,7 +13,7 @@ from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.lab.application import Application
 from tandem.lab.floor import ContainerFloor
-from tandem.lab.laboratory import build, refuse_or_clean_up, start
+from tandem.lab.laboratory import build, refuse_or_clean_up, services_of, start
 from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY, VariantConditions, case_of, prepare
 from tandem.lab.visit import Visit
@@ -75,7 +75,7 @@ def try_all(catalog: Catalog, results: Path, names: list[str], placement: str, v
     runs = [prepare(catalog, request, own, folder / file_name(own.label)) for own in request.variants]
     squares: list[Square] = []
     try:
-        build(runs, view.note)
+        build(runs, services_of(runs), view.note)
         start(runs[0].stack, view.note)
         for prepared in runs:
             view.note(f"{prepared.variant.label} ...")
@@ -111,25 +111,20 @@ def square(conditions: VariantConditions, app: Application, scenario: Scenario) 
     case = case_of(conditions, implementation, scenario, app.prepared.case.settings)
     app.ask_for(replace(case, load_address=own))
     try:
-        outcome, text = _declined(app, reason) if reason is not None else _served(app)
+        if reason is None:
+            found = app.verify(WITHOUT_LOAD)
+            text = "; ".join(finding.text for finding in found)
+            outcome = SquareOutcome.WRONG if found else SquareOutcome.OK
+        elif (status := app.client.status()) == 404:
+            outcome, text = SquareOutcome.UNSUPPORTED, reason
+        else:
+            text = f"declared unsupported ({reason}), but the answer is {status}"
+            outcome = SquareOutcome.UNDECLARED
     except TandemError as error:
         outcome, text = SquareOutcome.FAILED, str(error)
     finally:
         app.release_idle()
     return Square(implementation.name, scenario.name, outcome, text)
-
-
-def _declined(app: Application, reason: str) -> tuple[SquareOutcome, str]:
-    status = app.client.status()
-    if status == 404:
-        return SquareOutcome.UNSUPPORTED, reason
-    return SquareOutcome.UNDECLARED, f"declared unsupported ({reason}), but the answer is {status}"
-
-
-def _served(app: Application) -> tuple[SquareOutcome, str]:
-    found = app.verify(WITHOUT_LOAD)
-    outcome = SquareOutcome.WRONG if found else SquareOutcome.OK
-    return outcome, "; ".join(finding.text for finding in found)
 
 
 def sentence(squares: list[Square]) -> str:
@@ -141,10 +136,8 @@ def sentence(squares: list[Square]) -> str:
     wrong = [square for square in squares if square.outcome not in GOOD]
     if not wrong:
         return told
-    first = wrong[0]
-    return (
-        f"{told}, {len(wrong)} not right, first {first.implementation} in {first.scenario}: {first.outcome}"
-    )
+    first = f"first {wrong[0].implementation} in {wrong[0].scenario}: {wrong[0].outcome}"
+    return f"{told}, {len(wrong)} not right, {first}"
 
 
 def table(squares: list[Square]) -> Table:

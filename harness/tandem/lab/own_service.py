@@ -6,7 +6,7 @@ import re
 import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -67,26 +67,21 @@ def variants(root: Path, service: OwnService, note: Callable[[str], None]) -> li
     if service.database:
         overlay = with_database(overlay, Path(service.database), root)
     tags = {name: _tagged(name, service.environment) for name in names}
+    images = {name: DockerClient().image.inspect(reference(OWN_SERVICE, tag)) for name, tag in tags.items()}
     overlays = {
-        name: with_environment(overlay, contracts, variables_of(image))
-        for name, tag in tags.items()
-        for image in [DockerClient().image.inspect(reference(OWN_SERVICE, tag))]
+        name: with_environment(overlay, contracts, variables_of(image)) for name, image in images.items()
     }
     asked = ", ".join(f"{one.method} {one.path}" for one in service.request)
     note(f"own service: asking {', '.join(names)} for {asked}")
-    started = [
-        (
-            name,
-            _Started(root, tags[name], service.port, overlays[name], note),
-            REPEATS if name == names[0] else 1,
-        )
-        for name in names
-    ]
-    right, *others = [_answers(name, one, service, times) for name, one, times in started]
-    for name, other in zip(names[1:], others, strict=True):
-        for (one, path), found in other.items():
-            request = service.request[one]
-            if not found.like(known := right[one, path], request.ignore):
+    answers = {
+        name: _answers(name, _up(root, tags[name], service.port, overlays[name], note), service, times)
+        for name, times in zip(names, [REPEATS, *[1] * (len(names) - 1)], strict=True)
+    }
+    right = answers[names[0]]
+    for name in names[1:]:
+        for (number, path), found in answers[name].items():
+            request, known = service.request[number], right[number, path]
+            if not found.like(known, request.ignore):
                 told = difference(known, found, request.ignore)
                 raise TandemError(
                     f"{name} answers {request.method} {path} otherwise than {names[0]}:\n{told}"
@@ -180,42 +175,34 @@ def _tagged(name: str, environment: Mapping[str, str]) -> str:
     return tag
 
 
-@dataclass(frozen=True)
-class _Started:
-    """A fresh container of an image, with what runs beside it, on networks that have no way out."""
-
-    root: Path
-    tag: str
-    port: int
-    overlay: Mapping[str, Any]
-    note: Callable[[str], None]
-
-    @contextmanager
-    def up(self) -> Iterator[Stack]:
-        """Raises TandemError where it does not start."""
-        # The other two are read by Compose, and nothing here listens on them.
-        ports = {"APP_PORT": str(self.port), "HTTP_PORT": "0", "STATS_PORT": "0"}
-        variables = {"IMPL": OWN_SERVICE, "VARIANT": f":{self.tag}", **ports, **LET_DROP}
-        with TemporaryDirectory() as folder:
-            env_file = Path(folder) / "compose.env"
-            stack = Stack(self.root, BENCH_PROJECT, variables, env_file, overlay=self.overlay)
-            try:
-                data = (DATABASE, POOLER) if stack.own_database else ()
-                build_side_by_side({one: (stack, one) for one in data}, self.note)
-                first = [*stack.beside, *data]
-                stack.start(first)
-                await_services(stack, first, self.note)
-                stack.start([APP])
-                yield stack
-            finally:
-                stack.down()
+@contextmanager
+def _up(
+    root: Path, tag: str, port: int, overlay: Mapping[str, Any], note: Callable[[str], None]
+) -> Iterator[Stack]:
+    """A fresh container of an image, with what runs beside it, on networks that have no way out. Raises TandemError where it
+    does not start."""
+    # The other two are read by Compose, and nothing here listens on them.
+    ports = {"APP_PORT": str(port), "HTTP_PORT": "0", "STATS_PORT": "0"}
+    variables = {"IMPL": OWN_SERVICE, "VARIANT": f":{tag}", **ports, **LET_DROP}
+    with TemporaryDirectory() as folder:
+        stack = Stack(root, BENCH_PROJECT, variables, Path(folder) / "compose.env", overlay=overlay)
+        try:
+            data = (DATABASE, POOLER) if stack.own_database else ()
+            build_side_by_side({one: (stack, one) for one in data}, note)
+            first = [*stack.beside, *data]
+            stack.start(first)
+            await_services(stack, first, note)
+            stack.start([APP])
+            yield stack
+        finally:
+            stack.down()
 
 
 def _answers(
-    name: str, started: _Started, service: OwnService, times: int
+    name: str, up: AbstractContextManager[Stack], service: OwnService, times: int
 ) -> dict[tuple[int, str], OwnAnswer]:
     """What a fresh container of an image answers: number of the request and path -> its answer, each time the same."""
-    with started.up() as stack:
+    with up as stack:
         try:
             address = f"{stack.service(APP).address}:{service.port}"
             await_health(address, lambda: stack.service(APP), service.ready_path, None)

@@ -342,6 +342,21 @@ class Limits:
         """Connections that fit without a proxy between."""
         return max(0, min(self.open_files - RESERVED_FILES, PORTS))
 
+    def excess(self, connections: int, threads: int = 0) -> str | None:
+        """What of a load does not fit, in words, with the number that does; None: it fits."""
+        if connections > self.connections:
+            return (
+                f"{connections:,} connections do not fit: the generator and the application may open"
+                f" {self.open_files:,} files each, which is enough for {self.connections:,}."
+                " Raise the engine's limit (default-ulimits: nofile, in /etc/docker/daemon.json) and the host's own"
+            )
+        if threads > self.threads:
+            return (
+                f"a thread for each of {threads:,} connections does not fit: this host gives one process"
+                f" {self.threads:,}. Raise kernel.threads-max, kernel.pid_max and vm.max_map_count"
+            )
+        return None
+
 
 def read_limits(host: Host) -> Limits:
     """The limits of a container of the stack on a host."""
@@ -363,22 +378,5 @@ def refuse_on_any(connections: int, threads: int, generators: int, sites: Sites)
     for service in (*roles(generators), APP):
         place, is_app = sites.of(service), service == APP
         held = connections if is_app else math.ceil(connections / generators)
-        try:
-            refuse_too_many(held, read_limits(place.host), threads if is_app else 0)
-        except UsageError as error:
-            raise (UsageError(f"host {place.name}: {error}") if place.address else error) from None
-
-
-def refuse_too_many(connections: int, limits: Limits, threads: int = 0) -> None:
-    """Raises UsageError, with the number that fits, where a load needs more than a host with these limits has."""
-    if connections > limits.connections:
-        raise UsageError(
-            f"{connections:,} connections do not fit: the generator and the application may open"
-            f" {limits.open_files:,} files each, which is enough for {limits.connections:,}."
-            " Raise the engine's limit (default-ulimits: nofile, in /etc/docker/daemon.json) and the host's own"
-        )
-    if threads > limits.threads:
-        raise UsageError(
-            f"a thread for each of {threads:,} connections does not fit: this host gives one process"
-            f" {limits.threads:,}. Raise kernel.threads-max, kernel.pid_max and vm.max_map_count"
-        )
+        if excess := read_limits(place.host).excess(held, threads if is_app else 0):
+            raise UsageError(f"host {place.name}: {excess}" if place.address else excess)

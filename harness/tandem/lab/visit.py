@@ -184,7 +184,8 @@ class Visit:
             spent += step
             seconds += part[1:step]  # the first second opens the connections
             start.warm_up_s, start.warm_up_requests = spent, answered
-            settled = _settled(seconds, how.steady_buckets)
+            if how.steady_buckets:
+                settled = steady(seconds[-how.steady_buckets :], least=how.steady_buckets).reason
             if answered == 0 or spent >= how.cap_s or (answered >= needed and settled == "steady"):
                 break
             missing = round(spent * (needed - answered) / answered)
@@ -257,7 +258,7 @@ class Visit:
     def _end(self) -> None:
         """Collects from and stops every variant, each whatever happened to the others."""
         interrupted: BaseException | None = None
-        for name, work in (("collect", self._collect), ("stop", self._stop)):
+        for name, work in (("collect", self._floor.collect), ("stop", self._stop)):
             for label in self.trial.starts:
                 try:
                     self._timed(name, None, work, label)
@@ -267,9 +268,6 @@ class Visit:
                     interrupted = interrupted or error
         if interrupted is not None:
             raise interrupted
-
-    def _collect(self, label: str) -> None:
-        self._floor.collect(label)
 
     def _stop(self, label: str) -> None:
         self.trial.starts[label].findings += self._floor.stop(label)
@@ -307,10 +305,6 @@ def _shown(spec: WindowSpec) -> str:
     """A window that begins, in words."""
     rates = f", {sum(spec.rates_rps.values()):,}/s" if spec.rates_rps else ""
     return f"{spec.name}: {' + '.join(spec.variants)}{rates}"
-
-
-def _settled(seconds: list[int], wanted: int) -> str:
-    return steady(seconds[-wanted:], least=wanted).reason if wanted else "steady"
 
 
 def _with_rates(spec: WindowSpec, trial: Trial) -> WindowSpec:

@@ -358,12 +358,12 @@ def test_a_build_leaves_what_is_kept_as_it_is(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Stack, "has_image", lambda self, service: there[service])
     monkeypatch.setattr(Stack, "image_name", lambda self, service: f"tandem/{service}:0123")
     services = {role: (stack, role) for role in KEPT}
-    laboratory.build([], lambda text: None, tmp_path / "results", services)
+    laboratory.build([], services, lambda text: None, tmp_path / "results")
     assert built == [role for role in KEPT if role != "db"]
     assert "db" in (tmp_path / "results/programs.json").read_text(), "but which one it is, is kept"
     there["db"] = False
     with pytest.raises(TandemError, match=r"no longer has tandem/db:0123, .*`just nightly` freezes"):
-        laboratory.build([], lambda text: None, tmp_path / "results", services)
+        laboratory.build([], services, lambda text: None, tmp_path / "results")
 
 
 def test_every_kept_service_has_its_variable(root: Path) -> None:

@@ -152,7 +152,7 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
 ) -> None:
     built: list[tuple[list[str], bool]] = []
 
-    def build(runs: Any, note: object, folder: object = None, services: Any = None) -> None:
+    def build(runs: Any, services: Any, note: object, folder: object = None) -> None:
         built.append(([run.program for run in runs], bool(services)))
 
     for name, stub in (
