@@ -43,9 +43,9 @@ def again(catalog: Catalog, result: Result[Any], seed: int) -> Request:
     for variant in result.request.variants:
         recorded = result.environments.get(variant.label)
         if recorded is not None and variant.stand_in is None:
-            program = catalog.implementation(variant.implementation)
-            now = VariantConditions.of(catalog, request, variant).effective_settings(program)
-            chosen = {name: value for name, value in recorded.settings.items() if value and value != now.get(name, value)}
+            now = VariantConditions(catalog, request, variant).effective_settings()
+            then = {name: value for name, value in recorded.settings.items() if value}
+            chosen = {name: value for name, value in then.items() if now.get(name, value) != value}
             variant = variant.model_copy(update={"settings": {**variant.settings, **chosen}})
         variants.append(variant)
     return request.model_copy(update={"seed": seed, "variants": variants})

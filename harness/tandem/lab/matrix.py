@@ -79,7 +79,7 @@ def try_all(catalog: Catalog, results: Path, names: list[str], placement: str, v
         start(runs[0].stack, view.note)
         for prepared in runs:
             view.note(f"{prepared.variant.label} ...")
-            conditions = VariantConditions.of(catalog, request, prepared.variant)
+            conditions = VariantConditions(catalog, request, prepared.variant)
             squares += _row(conditions, Application(prepared, folder), scenarios, view)
     finally:
         runs[0].stack.down()
@@ -108,8 +108,7 @@ def square(conditions: VariantConditions, app: Application, scenario: Scenario) 
     implementation = app.prepared.case.implementation
     own = conditions.catalog.topologies[scenario.topology or conditions.topology].variables["LOAD_ADDRESS"]
     reason = implementation.unsupported.scenarios.get(scenario.name)
-    case = case_of(conditions, implementation, scenario, app.prepared.case.settings)
-    app.ask_for(replace(case, load_address=own))
+    app.ask_for(replace(case_of(conditions, scenario), load_address=own))
     try:
         if reason is None:
             found = app.verify(WITHOUT_LOAD)

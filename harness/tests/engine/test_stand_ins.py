@@ -132,8 +132,8 @@ def test_a_block_that_is_made_again_looks_again(real: Catalog) -> None:
 def test_a_stand_in_has_those_settings_that_it_can_have(real: Catalog) -> None:
     asked = request(settings={"WORKERS": "1", "DB_POOL_MAX": "8"})
     null = stand_ins.variant("null")
-    assert VariantConditions.of(real, asked, null).settings == {"WORKERS": "1"}
-    assert VariantConditions.of(real, asked, asked.variants[0]).settings == asked.settings
+    assert VariantConditions(real, asked, null).settings == {"WORKERS": "1"}
+    assert VariantConditions(real, asked, asked.variants[0]).settings == asked.settings
 
 
 def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_what_is_supported_is_right_and_what_is_declined_is_absent(
     known = real.implementation("rust-async")
     changed = known.unsupported.model_copy(update={"scenarios": declined})
     app.prepared.case.implementation = known.model_copy(update={"unsupported": changed})
-    conditions = VariantConditions.of(real, wanted, wanted.variants[0])
+    conditions = VariantConditions(real, wanted, wanted.variants[0])
     asked: Any = app
     found = square(conditions, asked, real.scenarios[scenario])
     assert found.outcome is outcome
