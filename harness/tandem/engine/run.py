@@ -143,7 +143,7 @@ def run[C: Conclusions](
         with lab.up():
             every = drive(plan, _maker(study, lab, journal, view), block, estimated_again)
         trials = [trial for trial in every if not stand_ins.is_look(trial.spec)]
-        looked = stand_ins.looks_of([trial for trial in every if stand_ins.is_look(trial.spec)])
+        looked = stand_ins.looks_of(every)
         baselines = Baselines(
             ceilings_rps=stand_ins.ceilings_rps(looked), looks=looked, selftest=session.selftest
         )

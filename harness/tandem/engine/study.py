@@ -18,6 +18,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.store import explained
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.wording import counted
 
 
 class Options(Part):
@@ -168,9 +169,8 @@ def warn_of_too_few(
     """
     if have >= least:
         return
-    few = what if have > 1 else what.removesuffix("s")
     named = f" ({plan})" if plan else ""
-    told = f"{have} {few} cannot {cannot}: that takes {least}{named}, {least / have:.2g} times as long"
+    told = f"{counted(have, what)} cannot {cannot}: that takes {least}{named}, {least / have:.2g} times as long"
     tell(f"{told}. {so}" if so else told)
 
 

@@ -17,6 +17,7 @@ from tandem.judge.fitness import Check, State, disk, files
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
 from tandem.lab import images
 from tandem.lab.stack import engine_versions
+from tandem.wording import counted
 
 WATCHED_S = 3.0
 CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
@@ -50,7 +51,7 @@ def _either(
 def cpus(topology: Topology) -> list[Check]:
     """What the physical cores are enough for, and whether two programs may share one."""
     cores, threads = len(topology.cores), sum(len(core.cpus) for core in topology.cores)
-    found = str(threads) if threads == cores else f"{threads} on {_cores(cores)}"
+    found = str(threads) if threads == cores else f"{threads} on {counted(cores, 'cores')}"
     enough: tuple[State, str] = ("good", "every role has CPUs of its own")
     if topology.places < 2:
         enough = "bad", "everything shares one core: no result can be compared"
@@ -69,10 +70,6 @@ def cpus(topology: Topology) -> list[Check]:
         on = "on", "whole cores are given; another program may still take a sibling"
         out.append(_either("SMT", cores > 1, on, on))
     return out
-
-
-def _cores(number: int, kind: str = "") -> str:
-    return f"{number} {kind}core{'s' if number > 1 else ''}"
 
 
 def _written(numbers: Collection[int]) -> str:
@@ -98,7 +95,7 @@ def seats(placement: EnvFile, topology: Topology) -> list[tuple[str, str, str]]:
     free = [core for core in topology.cores if not used & {*core.cpus}]
     spare = [cpu for core in free for cpu in core.cpus]
     for left, who, why in (
-        (spare, "nobody", f"{_cores(len(free), 'more ')}: not needed"),
+        (spare, "nobody", f"{counted(len(free), 'more cores')}: not needed"),
         (topology.barred, "others", "not for this engine's containers"),
         (topology.offline, "nobody", "offline"),
     ):
@@ -109,7 +106,8 @@ def seats(placement: EnvFile, topology: Topology) -> list[tuple[str, str, str]]:
 def _why(cores: set[Core], own: set[int], used: set[int], topology: Topology) -> str:
     kinds, nodes = {core.kind for core in cores}, sorted({core.node for core in cores})
     kind = "fast " if kinds == {0} else "unlike " if len(kinds) > 1 else "slow "
-    out = [_cores(len(cores), kind if any(core.kind for core in topology.cores) else "")]
+    hybrid = any(core.kind for core in topology.cores)
+    out = [counted(len(cores), f"{kind if hybrid else ''}cores")]
     if len({core.node for core in topology.cores}) > 1:
         out.append(f"node {', '.join(map(str, nodes))}")
     siblings = {cpu for core in cores for cpu in core.cpus} - own

@@ -21,6 +21,7 @@ from tandem.load.client import WITHOUT_LOAD
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import file_name
 from tandem.record.trial import TrialSpec, WarmUp
+from tandem.wording import counted
 
 
 class SquareOutcome(StrEnum):
@@ -131,7 +132,7 @@ def sentence(squares: list[Square]) -> str:
     served = sum(square.outcome is SquareOutcome.OK for square in squares)
     declined = sum(square.outcome is SquareOutcome.UNSUPPORTED for square in squares)
     of = len({square.implementation for square in squares})
-    told = f"{len(squares)} cells of {of} implementation{'s' * (of > 1)}: {served} served, {declined} declined with a reason"
+    told = f"{len(squares)} cells of {counted(of, 'implementations')}: {served} served, {declined} declined with a reason"
     wrong = [square for square in squares if square.outcome not in GOOD]
     if not wrong:
         return told

@@ -227,19 +227,14 @@ def overlay(lab: Lab, name: str, variables: Mapping[str, str]) -> dict[str, Any]
     if "loadgen" in services:
         # compose/stack.yaml has one CPU set for all generators: that of the first one's host.
         services["loadgen"]["cpuset"] = own.cpus.get("loadgen", "")
-        services["loadgen"]["volumes"] = [
-            "/raw"
-        ]  # files are copied: no folder of this machine is mounted there
-    if "proxy" in services and lab.host_of(APP).name != name:
-        # HAProxy asks Docker's name server, which does not know extra_hosts.
-        services["proxy"]["environment"] = {"APP_AT": f"{lab.host_of(APP).address}:{APP_OUTSIDE_PORT}"}
+        # Files are copied: no folder of this machine is mounted there.
+        services["loadgen"]["volumes"] = ["/raw"]
     if "proxy" in services:
         # Docker may lead what is asked from another host to any of its networks.
-        services["proxy"].setdefault("environment", {})["EDGE"] = "0.0.0.0"
-    return {
-        "services": {
-            role: {key: value for key, value in one.items() if value} for role, one in services.items()
-        },
-        # The ways to other hosts lead out of them.
-        "networks": {network: {"internal": False} for network in INSIDE},
-    }
+        services["proxy"]["environment"] = {"EDGE": "0.0.0.0"}
+        if (app := lab.host_of(APP)) is not own:
+            # HAProxy asks Docker's name server, which does not know extra_hosts.
+            services["proxy"]["environment"]["APP_AT"] = f"{app.address}:{APP_OUTSIDE_PORT}"
+    whole = {role: {key: value for key, value in one.items() if value} for role, one in services.items()}
+    # The ways to other hosts lead out of the networks.
+    return {"services": whole, "networks": {network: {"internal": False} for network in INSIDE}}

@@ -96,8 +96,7 @@ def test_each_block_looks_at_what_can_bind(real: Catalog) -> None:
     assert len({tuple(map(stand_ins.is_look, block)) for block in asked}) > 1, "they are not always first"
     assert not stand_ins.is_look(asked[0][0].model_copy()), "a figure of what was asked for comes first"
     assert [[trial.spec for trial in own] for own in told] == BLOCKS, "the plan hears of its own trials only"
-    found = stand_ins.looks_of([trial for trial in made if stand_ins.is_look(trial.spec)])
-    assert stand_ins.ceilings_rps(found) == near
+    assert stand_ins.ceilings_rps(stand_ins.looks_of(made)) == near
 
 
 def test_what_nothing_comes_near_is_looked_at_once(real: Catalog) -> None:
@@ -111,7 +110,7 @@ def test_a_look_that_the_host_disturbed_tells_nothing_and_voids_nothing(real: Ca
     rates = {"null": 20_000.0, "database": 1200.0}
     asked, made, _ = followed(real, rates, void={"look-1-null", "look-2-database"})
     assert [kinds(block) for block in asked] == [{"null", "database"}] * 2 + [{"database"}] * 2
-    looks = stand_ins.looks_of([trial for trial in made if stand_ins.is_look(trial.spec)])
+    looks = stand_ins.looks_of(made)
     assert [one.goodput_rps for one in looks["database"]] == [1200.0, None, 1200.0, 1200.0]
     assert stand_ins.ceilings_rps(looks) == rates
     assert stand_ins.ceilings_rps({"null": [CeilingLook(block=1, goodput_rps=None)]}) == {"null": None}
