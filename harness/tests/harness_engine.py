@@ -17,7 +17,7 @@ from rich.text import Text
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, drive
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Study, Windows, in_order
 from tandem.errors import TandemError
 from tandem.judge.judge import verdict as verdict_of
 from tandem.lab.live import View
@@ -265,16 +265,13 @@ class FakeFloor:
         assert not self.frozen & set(spec.variants), "who is loaded has to be awake"
         began_s = dict.fromkeys(spec.variants, self.now_s)
         self._note("measure", spec.name, spec.seconds)
-        if self.answer is not None:
-            answer = {label: self.answer(self.visited, spec) for label in spec.variants}
-            return WindowRecord(spec=spec, windows=answer, began_s=began_s)
-        window = good_window(
-            spec.load,
-            goodput_rps=self.goodput_rps,
-            duration_s=spec.seconds,
-            findings=self.judged.get(spec.name, []),
-        )
-        return WindowRecord(spec=spec, windows=dict.fromkeys(spec.variants, window), began_s=began_s)
+        answer = self.answer or self._good
+        windows = {label: answer(self.visited, spec) for label in spec.variants}
+        return WindowRecord(spec=spec, windows=windows, began_s=began_s)
+
+    def _good(self, _: TrialSpec, spec: WindowSpec) -> Window:
+        how = {"goodput_rps": self.goodput_rps, "duration_s": spec.seconds}
+        return good_window(spec.load, findings=self.judged.get(spec.name, []), **how)
 
     def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
         self._note("challenge", label)
@@ -301,13 +298,7 @@ class FakeFloor:
     def visit(self, spec: TrialSpec, script: Windows | None = None) -> Trial:
         self.visited = spec
         visit = Visit(self, spec, self, clock=lambda: self.now_s, sleep=self.sleep)
-        return visit.run(script or scripted(spec))
-
-
-def scripted(spec: TrialSpec) -> Windows:
-    """The windows of the spec, as a study's default gives them."""
-    for window in spec.windows:  # noqa: UP028
-        yield window
+        return visit.run(script or in_order(spec.windows))
 
 
 class Quiet(View):
@@ -326,10 +317,10 @@ class Quiet(View):
 
 @dataclass
 class FakeLab:
-    """A laboratory whose visits run on fake floors. answer: gives their windows. verdicts: what the n-th visit's closed
-    window is found to be."""
+    """A laboratory whose visits run on fake floors. verdicts: what the n-th visit's closed window is found to be."""
 
     answer: Answer | None = None
+    """Gives the windows."""
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     raises: dict[int, BaseException] = field(default_factory=dict)
     """Instead of the n-th visit."""

@@ -14,7 +14,7 @@ from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, estimate_s
 from tandem.engine.run import drive
 from tandem.errors import UsageError
-from tandem.lab.prepare import VariantConditions, check, prepare
+from tandem.lab.prepare import check, prepare
 from tandem.record.request import Conditions, Variant
 from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec
@@ -126,13 +126,6 @@ def test_a_block_that_is_made_again_looks_again(real: Catalog) -> None:
     again = found.send([answered(spec, rates) for spec in next(found)])
     assert {spec.attempt for spec in again} == {2}
     assert {spec.key for spec in again if stand_ins.is_look(spec)} == {"look-1-null.2", "look-1-database.2"}
-
-
-def test_a_stand_in_has_those_settings_that_it_can_have(real: Catalog) -> None:
-    asked = request(settings={"WORKERS": "1", "DB_POOL_MAX": "8"})
-    null = stand_ins.variant("null")
-    assert VariantConditions(real, asked, null).settings == {"WORKERS": "1"}
-    assert VariantConditions(real, asked, asked.variants[0]).settings == asked.settings
 
 
 def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,13 +16,12 @@ from harness_samples import there
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
-from tandem.hosts import HERE, Here, Host
+from tandem.hosts import HERE, Here
 from tandem.lab import provenance
 from tandem.lab.images import PROGRAMS_FILE, identity, keep_programs
 from tandem.lab.prepare import (
     PORTS,
     RESERVED_FILES,
-    RESERVED_THREADS,
     Limits,
     check,
     own_queries,
@@ -32,7 +30,7 @@ from tandem.lab.prepare import (
     refuse_on_any,
 )
 from tandem.lab.provenance import LOCKS, TREES, hashes
-from tandem.lab.sites import ALONE, EngineSite, Local, Sites, as_role
+from tandem.lab.sites import ALONE, Sites, as_role
 from tandem.lab.sources import has_changes
 from tandem.record.request import Conditions, Request, Variant
 
@@ -235,37 +233,27 @@ def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(
 
 
 class TwoHosts(Sites):
-    """A generator's host and the application's."""
+    """A generator's host and the application's, on a lab's network."""
 
     def __init__(self, generator: Here, application: Here) -> None:
-        self.places = {"loadgen": generator, "app": application}
+        self.hosts = {"loadgen": generator, "app": application}
 
-    def of(self, service: str) -> EngineSite:
+    def of(self, service: str) -> Any:
         role = as_role(service)
-        return AHost(role, "192.0.2.1", of=self.places[role])
+        return SimpleNamespace(name=role, address="192.0.2.1", host=self.hosts[role])
 
 
-@dataclass(frozen=True)
-class AHost(Local):
-    """A place on a lab's network."""
-
-    of: Host = HERE
-
-    @property
-    def host(self) -> Host:
-        return self.of
-
-
-def host_with(threads: int, folder: Path) -> Here:
-    """One whose kernel gives so many; open files are this machine's."""
-    for name in ("kernel/threads-max", "kernel/pid_max", "vm/max_map_count"):
+def host_with(folder: Path, threads: int, pids: int | None = None, mappings: int | None = None) -> Here:
+    """One whose kernel has these limits, of `threads` where one is not given; open files are this machine's."""
+    limits = {"kernel/threads-max": threads, "kernel/pid_max": pids, "vm/max_map_count": mappings}
+    for name, most in limits.items():
         (folder / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
-        (folder / "sys" / name).write_text(f"{2 * threads + RESERVED_THREADS}\n")
+        (folder / "sys" / name).write_text(f"{most or threads}\n")
     return Here(proc=folder)
 
 
 def test_in_a_lab_each_host_has_limits_of_its_own(tmp_path: Path) -> None:
-    few, many = host_with(1_000, tmp_path / "few"), host_with(20_000, tmp_path / "many")
+    few, many = host_with(tmp_path / "few", 4_000), host_with(tmp_path / "many", 42_000)
     refuse_on_any(500, 5_000, 1, TwoHosts(few, many))
     with pytest.raises(UsageError, match=r"host app: a thread for each of 5,000 connections"):
         refuse_on_any(500, 5_000, 1, TwoHosts(many, few))
@@ -279,25 +267,15 @@ def test_in_a_lab_each_host_has_limits_of_its_own(tmp_path: Path) -> None:
 
 
 def test_what_fits() -> None:
-    assert Limits(20_000, 0).connections == 20_000 - RESERVED_FILES
-    assert Limits(10**6, 0).connections == PORTS, "one address has so many source ports"
-    assert Limits(10, 0).connections == 0
+    most = {20_000: 20_000 - RESERVED_FILES, 10**6: PORTS, 10: 0}  # one address has so many source ports
+    assert {files: Limits(files, 0).connections for files in most} == most
     assert Limits(20_000, 0).excess(19_900) is None
     assert Limits(20_000, 0).excess(19_901)
 
 
-def test_the_hosts_own_limits(tmp_path: Path) -> None:
-    for name, value in (
-        ("kernel/threads-max", 50_000),
-        ("kernel/pid_max", 32_768),
-        ("vm/max_map_count", 65_530),
-    ):
-        (tmp_path / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
-        (tmp_path / "sys" / name).write_text(f"{value}\n")
-    host = Here(proc=tmp_path)
-    assert read_limits(host).threads == 30_768
-    (tmp_path / "sys/vm/max_map_count").write_text("8000\n")
-    assert read_limits(host).threads == 4_000
+@pytest.mark.parametrize(("mappings", "threads"), [(65_530, 30_768), (8_000, 4_000)])
+def test_the_hosts_own_limits(tmp_path: Path, mappings: int, threads: int) -> None:
+    assert read_limits(host_with(tmp_path, 50_000, 32_768, mappings)).threads == threads
     assert read_limits(HERE).open_files > 0
 
 

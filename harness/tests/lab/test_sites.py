@@ -4,11 +4,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import pytest
 from harness_engine import environment_of
@@ -24,7 +24,7 @@ from tandem.lab import lab_hosts, sites
 from tandem.lab.application import Application
 from tandem.lab.lab_hosts import LabSites, destination
 from tandem.lab.sites import ALONE, home, overlay, ports_asked
-from tandem.lab.stack import Service, Stack, to_its_end
+from tandem.lab.stack import BENCH_PROJECT, Service, Stack, to_its_end
 from tandem.load.shares import roles
 from tandem.record.result import Environment
 from tandem.report.parts import machine
@@ -153,32 +153,13 @@ def test_a_study_of_several_topologies_has_the_ports_of_all(own: dict[str, str])
 # ---- several hosts as one ----
 
 
-@dataclass
-class At:
-    """An EngineSite."""
-
-    name: str
-    address: str
-    cpus: int
-    url: str | None = None
-
-    @property
-    def host(self) -> Any:
-        return self
-
-    def reach(self, address: str, ports: Sequence[int]) -> str:
-        return address
-
-    def send(self, image: str) -> bool:
-        return False
-
-    def close(self) -> None: ...
-
-
 def sites_of(lab: Lab, *cpus: int) -> LabSites:
-    return LabSites(
-        lab, {name: At(name, ADDRESSES[name], n) for name, n in zip(lab.hosts, cpus, strict=True)}
-    )
+    """The engines of a lab. cpus: of each host; default: one."""
+    engines: dict[str, Any] = {
+        name: SimpleNamespace(name=name, address=ADDRESSES[name], host=SimpleNamespace(cpus=number))
+        for name, number in zip(lab.hosts, cpus or [1] * len(lab.hosts), strict=True)
+    }
+    return LabSites(lab, engines)
 
 
 def test_cpus_are_numbered_through() -> None:
@@ -193,8 +174,8 @@ def test_cpus_are_numbered_through() -> None:
 @pytest.mark.parametrize(
     ("of", "by", "seen"),
     [
-        (sites_of(THREE, 1, 1, 1), "proxy", "172.18.0.5"),
-        (sites_of(THREE, 1, 1, 1), "db", "192.0.2.2"),
+        (sites_of(THREE), "proxy", "172.18.0.5"),
+        (sites_of(THREE), "db", "192.0.2.2"),
         (ALONE, "db", "172.18.0.5"),
     ],
 )
@@ -217,29 +198,21 @@ def test_connections_are_the_applications_only_where_its_address_is_its_own(lab:
         assert application(lab, "slot-2").seen_by_the_database == set(), "all on that host have its address"
 
 
-@dataclass
-class OneStack:
-    sites: LabSites
-    slot: str | None
-    project = "tandem-bench"
-    app_port = 8080
+NETWORKS = {
+    "db": ["database"],
+    "pgbouncer": ["pool", "database"],
+    "proxy": ["edge", "app"],
+    "loadgen": ["edge", "direct"],
+    "app": ["app", "direct", "pool"],
+}
 
-    _described: ClassVar = {
-        name: {"networks": dict.fromkeys(networks)}
-        for name, networks in {
-            "db": ["database"],
-            "pgbouncer": ["pool", "database"],
-            "proxy": ["edge", "app"],
-        }.items()
-    } | {
-        "loadgen": {"networks": {"edge": None, "direct": None}},
-        "app": {"networks": {"app": None, "direct": None, "pool": None}},
-    }
 
-    seen_by = Stack.seen_by
-    _beside = Stack._beside
-    app_seen_by = Stack.app_seen_by
-    _port_outside = Stack._port_outside
+def stack_of(lab: Lab, slot: str | None) -> Stack:
+    """A stack that no engine has."""
+    found = object.__new__(Stack)
+    found.sites, found.slot, found.project, found.variables = sites_of(lab), slot, BENCH_PROJECT, {}
+    found._described = {name: {"networks": dict.fromkeys(own)} for name, own in NETWORKS.items()}
+    return found
 
 
 def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:8080") -> Application:
@@ -249,7 +222,7 @@ def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:80
     addresses = {"app": "10.0.0.5", "pgbouncer": "10.0.0.6", "proxy": "10.0.0.7"}
     app: Any = object.__new__(Application)
     app.services = {name: service(inside) for name, inside in addresses.items()}
-    app.prepared = SimpleNamespace(stack=OneStack(sites_of(lab, 1, 1, 1), slot))
+    app.prepared = SimpleNamespace(stack=stack_of(lab, slot))
     app.case = SimpleNamespace(load_address=load_address)
     return cast(Application, app)
 
@@ -275,28 +248,24 @@ def test_each_of_several_applications_is_asked_at_its_own_place(
     lab: Lab, by_proxy: tuple[str, int], proxied: tuple[str, str], direct: tuple[str, str]
 ) -> None:
     """proxied, direct: what the generator is told, and what is on the wire."""
-    hosts = sites_of(lab, *(1 for _ in lab.hosts))
     for address, (told, on_wire) in (("proxy:8080", proxied), ("app:8080", direct)):
-        app = application(THREE, "slot-2", address)
-        app.prepared.stack.sites = hosts
+        app = application(lab, "slot-2", address)
         assert app.stack.app_seen_by("proxy", app.app) == by_proxy
         assert (app._target(), app.asked_at) == (told, on_wire)
         port = told.rpartition(":")[2] if address == "proxy:8080" else "8080"
         assert app._reach(address) == f"127.84.0.1:{port}", "this machine reaches the container itself"
-    alone = application(THREE, None, "app:8080")
-    alone.prepared.stack.sites = hosts
+    alone = application(lab, None, "app:8080")
     assert alone.asked_at == ("10.0.0.5:8080" if lab is TOGETHER else "192.0.2.2:8200")
     assert alone._target() == ("app:8080" if lab is TOGETHER else "192.0.2.2:8200")
-    stack = cast(Stack, OneStack(hosts, "slot-2"))
-    assert Stack.__dict__["_published"].func(stack) == (None if lab is TOGETHER else ("192.0.2.2:8202", 8080))
+    published = stack_of(lab, "slot-2")._published
+    assert published == (None if lab is TOGETHER else ("192.0.2.2:8202", 8080))
 
 
 @pytest.mark.parametrize(("load_address", "slot_port"), [("proxy:8443", 8202), ("proxy:8444", 8302)])
 def test_with_tls_the_answers_are_read_behind_haproxy(load_address: str, slot_port: int) -> None:
     """The harness itself asks in plain text, on the way that all take."""
     for slot, told, plain in ((None, load_address, 8080), ("slot-2", f"proxy:{slot_port}", 8102)):
-        app = application(THREE, slot, load_address)
-        app.prepared.stack.sites = sites_of(TOGETHER, 1, 1)
+        app = application(TOGETHER, slot, load_address)
         assert (app._target(), app._reach(load_address)) == (told, f"127.84.0.1:{plain}")
         assert (app.encrypted, app.asked_at) == (True, "10.0.0.5:8080")
         assert (app.front and app.front.http2) == (load_address == "proxy:8444")
