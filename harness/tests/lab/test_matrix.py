@@ -56,13 +56,7 @@ class FakeApplication:
         (FakeApplication(found=[WRONG]), "index", {}, SquareOutcome.WRONG, WRONG.text),
         (FakeApplication(error="it broke"), "index", {}, SquareOutcome.FAILED, "it broke"),
         (FakeApplication(status=404), "users", {"users": "why"}, SquareOutcome.UNSUPPORTED, "why"),
-        (
-            FakeApplication(),
-            "users",
-            {"users": "why"},
-            SquareOutcome.UNDECLARED,
-            "(why), but the answer is 200",
-        ),
+        (FakeApplication(), "users", {"users": "why"}, SquareOutcome.UNDECLARED, "(why), but the answer is 200"),
     ],
 )
 def test_what_is_supported_is_right_and_what_is_declined_is_absent(

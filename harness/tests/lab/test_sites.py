@@ -24,7 +24,7 @@ from tandem.lab import lab_hosts, sites
 from tandem.lab.application import Application
 from tandem.lab.lab_hosts import LabSites, destination
 from tandem.lab.sites import ALONE, home, overlay, ports_asked
-from tandem.lab.stack import BENCH_PROJECT, Service, Stack, to_its_end
+from tandem.lab.stack import BENCH_PROJECT, Service, Stack, side_by_side, to_its_end
 from tandem.load.shares import roles
 from tandem.record.result import Environment
 from tandem.report.parts import machine
@@ -417,3 +417,6 @@ def test_what_is_returned_and_raised_passes_through() -> None:
     assert to_its_end(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         to_its_end(lambda: 1 // 0)
+    assert side_by_side(lambda number: 12 // number, [1, 2]) == [12, 6]
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda number: 12 // number, [1, 0])
