@@ -157,16 +157,10 @@ def written(routes: Iterable[Route]) -> str:
     return " ".join(sorted({">".join(route) for route in routes}))
 
 
-def routes_in(variables: Mapping[str, str]) -> list[Route]:
-    """The ways that requests take in a study with these variables: ROUTES, else the one of this topology."""
-    own = (variables["LOAD_ADDRESS"], variables["DATABASE_ADDRESS"])
-    told = [route.partition(">") for route in variables.get("ROUTES", "").split()]
-    return [(load, database) for load, _, database in told] or [own]
-
-
 def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, set[int]]]:
-    """Service -> who asks it -> at which ports, over all routes of these variables."""
+    """Service -> who asks it -> at which ports, over all routes of these variables: ROUTES, else the one of this topology."""
     asked: dict[str, dict[str, set[int]]] = {role: {} for role in (*ROLES, FAULTS)}
+    own = ">".join((variables["LOAD_ADDRESS"], variables["DATABASE_ADDRESS"]))
 
     def asks(asker: str, service: str, ports: Iterable[int]) -> None:
         asked[service].setdefault(asker, set()).update(ports)
@@ -174,7 +168,7 @@ def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, set[int]]]:
     asks("pgbouncer", "db", PORTS["db"])
     asks("proxy", APP, [APP_PORT])
     asks("loadgen", "proxy", [8081])
-    for load, database in routes_in(variables):
+    for load, _, database in (route.partition(">") for route in variables.get("ROUTES", own).split()):
         if load.startswith("proxy:8080"):
             asks("loadgen", "proxy", [8080, *slot_ports(variables)])
         if load.startswith(f"{APP}:"):
