@@ -45,16 +45,13 @@ class Overheads:
             found[one.label] = self.of.get((one.implementation, away), rest)
         return replace(self, by_label=found)
 
-    def of_each(self, spec: TrialSpec) -> Seconds:
-        """Seconds besides loads in this trial, of each start and of each window."""
-        return self.together if len(spec.variants) > 1 else self.by_label.get(spec.variants[0], self.near)
-
 
 def trial_s(spec: TrialSpec, overheads: Overheads) -> float:
     """How long a trial takes where its warm-ups are steady as soon as they can be."""
     if spec.expected_s is not None:
         return spec.expected_s
-    start_s, window_s = overheads.of_each(spec)
+    own = overheads.by_label.get(spec.variants[0], overheads.near)
+    start_s, window_s = overheads.together if len(spec.variants) > 1 else own
     starts = len(spec.variants) * (start_s + steady_after_s(spec))
     return starts + sum(window.after_s + window.seconds + window_s for window in spec.windows)
 

@@ -148,12 +148,6 @@ def _quiet(host: Host) -> list[Check]:
     ]
 
 
-def _hiccups(host: Host) -> Check:
-    real = "real-time priority", f"a stall of more than {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
-    means = "the engine grants no real-time priority, so hiccups are recorded but not judged"
-    return _either("hiccup meter", host.can_be_realtime(), real, ("ordinary priority", means))
-
-
 def capture(host: Host) -> Check:
     """Whether answers of the load can be read on the wire."""
     sockets = "packet sockets", "answers of the load are read on the wire"
@@ -185,6 +179,11 @@ def examine(root: Path, host: Host) -> list[Check]:
     clock, slow = str(told["clock_source"]), "slow to read: costs the load generator CPU"
     groups = f"version {told['cgroup_version']}", "CPU time and memory of every container are readable"
     unread = "not readable", "CPU and memory cannot be measured"
+    real = "real-time priority", f"a stall of more than {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
+    ordinary = (
+        "ordinary priority",
+        "the engine grants no real-time priority, so hiccups are recorded but not judged",
+    )
     return [
         *cpus(host.topology()),
         _engine(),
@@ -194,7 +193,7 @@ def examine(root: Path, host: Host) -> list[Check]:
         files(int(told["open_files_limit"] or 0)),
         _either("clock", clock in CLOCKS, (clock, "steady and cheap to read"), (clock, slow)),
         *power(host.power()),
-        _hiccups(host),
+        _either("hiccup meter", host.can_be_realtime(), real, ordinary),
         capture(host),
         disk(shutil.disk_usage(root).free),
     ]

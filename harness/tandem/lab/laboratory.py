@@ -268,12 +268,6 @@ class Laboratory:
         order = [variant.label for variant in self.work.variants]
         self.environments = {label: found[label] for label in order if label in found}
 
-    def _build_the_rest(self) -> None:
-        with self._phase("build"):
-            build(self._later, {}, self.view.note, self.work.folder)
-            runs, self._later = self._later, []
-            self._describe(runs)
-
     def _write_answers(self, stack: Stack) -> None:
         """Write the right answers, once for the study: each visit begins with the same data. None are of a reader's own data."""
         if stack.own_database:
@@ -312,7 +306,10 @@ class Laboratory:
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
         """Makes a trial. script: yields its windows."""
         if {run.variant.label for run in self._later} & set(spec.variants):
-            self._build_the_rest()
+            with self._phase("build"):
+                build(self._later, {}, self.view.note, self.work.folder)
+                self._describe(self._later)
+                self._later = []
         floor = self.floor(spec, folder)
         trial = Visit(floor, spec, self.view).run(script)
         for label, start in trial.starts.items():
@@ -341,8 +338,11 @@ class Laboratory:
         return (PgbenchFloor if by_pgbench else ContainerFloor)(apps, self.view, self._services_as)
 
     def _services_as(self, stack: Stack) -> None:
-        if len(stack.generators) > 1:
-            self._restart_generators(stack)
+        for role in stack.generators if len(stack.generators) > 1 else ():
+            if not stack.runs(role):  # it died in an earlier window
+                self.view.note(f"{role} has died: restarting it")
+                stack.stop(role, grace_s=1)
+                stack.start([role])
         wanted = _limits(stack)
         other = {READ_BY[name] for name in READ_BY if wanted.get(name) != self._limits.get(name)}
         if other:
@@ -352,15 +352,6 @@ class Laboratory:
             stack.start(sorted(other))
             await_services(stack, shared(stack), self.view.note)
             self._limits = wanted
-
-    def _restart_generators(self, stack: Stack) -> None:
-        """Starts those anew that died in an earlier window."""
-        for role in stack.generators:
-            if not stack.runs(role):
-                self.view.note(f"{role} has died: restarting it")
-                stack.stop(role, grace_s=1)
-                stack.start([role])
-
 
 def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:
     """The variants whose images are built before the first trial, and those after it. The stack is that of the

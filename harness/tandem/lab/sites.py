@@ -168,7 +168,7 @@ def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, set[int]]]:
     asks("pgbouncer", "db", PORTS["db"])
     asks("proxy", APP, [APP_PORT])
     asks("loadgen", "proxy", [8081])
-    for load, _, database in (route.partition(">") for route in variables.get("ROUTES", own).split()):
+    for load, _, database in (route.partition(">") for route in (variables.get("ROUTES") or own).split()):
         if load.startswith("proxy:8080"):
             asks("loadgen", "proxy", [8080, *slot_ports(variables)])
         if load.startswith(f"{APP}:"):

@@ -260,15 +260,13 @@ class Stack:
         with _as_tandem_error(f"{', '.join(services)} cannot be started", ":\n"):
             to_its_end(every)
 
-    def up(self, wait_s: int = 120) -> None:
+    def up(self) -> None:
         """Starts what serves requests, from images that are built, and waits until it is healthy.
 
         Raises TandemError; what did start stays for `logs`, except where a port is taken.
         """
         try:
-            self.docker.compose.up(
-                ["proxy"], detach=True, wait=True, wait_timeout=wait_s, no_build=True, quiet=True
-            )
+            self.docker.compose.up(["proxy"], detach=True, wait=True, wait_timeout=120, no_build=True, quiet=True)
         except DockerException as error:
             text = tail(complaint(error))
             if "port is already allocated" in text or "address already in use" in text:

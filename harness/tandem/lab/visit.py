@@ -150,6 +150,8 @@ class Visit:
 
     def _begin(self) -> None:
         spec = self._spec
+        # A study may decide from window to window whether its variants take turns in slices.
+        sliced = not spec.windows or any(window.slices is not None for window in spec.windows)
         self._timed("start", None, self._floor.reset)
         for label in spec.variants:
             start = self.trial.starts[label] = Start()
@@ -162,7 +164,7 @@ class Visit:
                 if grave:
                     start.refused = grave[0]
                 else:
-                    if _may_be_sliced(spec):
+                    if sliced and len(spec.variants) > 1:
                         start.idle_cpu_cores = self._timed("idle", None, self._floor.idle, label)
                     self._warm_up(label, start)
             except (TandemError, OSError) as error:
@@ -293,12 +295,6 @@ class Visit:
             return work(*of)
         finally:
             self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
-
-
-def _may_be_sliced(spec: TrialSpec) -> bool:
-    """Whether its variants take turns in slices, or may: a study may decide that from window to window."""
-    sliced = not spec.windows or any(window.slices is not None for window in spec.windows)
-    return sliced and len(spec.variants) > 1
 
 
 def _shown(spec: WindowSpec) -> str:

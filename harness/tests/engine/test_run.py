@@ -207,12 +207,6 @@ def test_all_trials_are_there_and_the_result_is_not(real: Catalog, tmp_path: Pat
     assert again.conclusions == first.conclusions
 
 
-def test_a_finished_study_is_not_resumed(real: Catalog, tmp_path: Path) -> None:
-    run(Static, STATIC, session(real, tmp_path, FakeLab()))
-    with pytest.raises(UsageError, match="no unfinished static"):
-        run(Static, STATIC, session(real, tmp_path, FakeLab()), resume=True)
-
-
 def test_resuming_is_replaying_the_journal(real: Catalog, tmp_path: Path) -> None:
     """A study that decides as it goes asks for the same again, since it is told the same again."""
 
