@@ -315,11 +315,10 @@ def as_here(implementation: str, program: Program) -> Program:
     return program.model_copy(update={"tag": tag_of(image), "base": base_of(image)})
 
 
-def kept(implementation: str, tag: str) -> Program:
-    """An image of this machine, under the tag that says what it runs. No commit has its sources."""
-    image = DockerClient().image.inspect(reference(implementation, tag))
-    found = Program(tag=tag_of(image), base=base_of(image))
-    image.tag(reference(implementation, found.tag))
+def keep(implementation: str, program: Program) -> Program:
+    """Gives an image of this machine, whatever its tag, the one that says what it runs."""
+    found = as_here(implementation, program)
+    DockerClient().image.tag(reference(implementation, program.tag), reference(implementation, found.tag))
     return found
 
 
@@ -327,21 +326,14 @@ def build_today(
     root: Path, implementations: Sequence[str], note: Callable[[str], None]
 ) -> dict[str, Program]:
     """Builds the implementations' folders and tags what comes out. Raises TandemError for one that does not build."""
-    commit = git(root, "rev-parse", "HEAD")
-    dirty = bool(has_changes(root))
-    found = {}
+    built = Program(tag="latest", commit=git(root, "rev-parse", "HEAD"), dirty=bool(has_changes(root)))
     with tempfile.TemporaryDirectory() as folder:
         stacks = {
             name: Stack(root, BENCH_PROJECT, {"IMPL": name}, Path(folder, f"{name}.env"))
             for name in implementations
         }
         build_side_by_side({name: (stack, "app") for name, stack in stacks.items()}, note)
-        for name, stack in stacks.items():
-            image = stack.image("app")
-            program = Program(tag=tag_of(image), commit=commit, dirty=dirty, base=base_of(image))
-            image.tag(reference(name, program.tag))
-            found[name] = program
-    return found
+    return {name: keep(name, built) for name in implementations}
 
 
 def frozen_stack(
@@ -399,10 +391,8 @@ def on_todays_base(root: Path, implementation: str, program: Program) -> Program
     """
     new = program.model_copy(update={"tag": f"{program.tag}-again"})
     rebuild(root, implementation, new, "Base and commits cannot be told apart.", taken=False)
-    found = as_here(implementation, new)
-    docker, built = DockerClient(), reference(implementation, new.tag)
-    docker.image.tag(built, reference(implementation, found.tag))
-    docker.image.remove(built)  # this name of it alone
+    found = keep(implementation, new)
+    DockerClient().image.remove(reference(implementation, new.tag))  # this name of it alone
     return found
 
 
