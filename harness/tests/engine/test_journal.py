@@ -99,11 +99,9 @@ def test_the_newest_unfinished_study_goes_on_whatever_its_seed(tmp_path: Path) -
         {"variants": [Variant(label="x", implementation="rust-async", settings={"WORKERS": "1"})]},
         {"scenario": "recipe"},
         {"conditions": Conditions(topology="direct", placement="shared")},
-        {"conditions": Conditions(topology="full", placement="two-cores")},
         {"conditions": Conditions(topology="full", placement="shared", db_rtt_ms=5)},
         {"plan": "quick"},
         {"settings": {}},
-        {"settings": {"WORKERS": "3"}},
         {"options": {"over": "connections"}},
     ],
 )

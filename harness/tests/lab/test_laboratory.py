@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from harness_engine import made_trial, request, trial_spec
@@ -76,48 +77,47 @@ def test_a_study_knows_its_generators(
     assert generators_of(STUDIES[study](real, request(study=study, options=options))) == wanted
 
 
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """What waits for services that start."""
+    found = Mock()
+    monkeypatch.setattr(laboratory_, "await_services", found)
+    return found
+
+
+SIZE, MODE, AUTH = "PGBOUNCER_POOL_SIZE", "PGBOUNCER_POOL_MODE", "PGBOUNCER_AUTH_TYPE"
+
+
 @pytest.mark.parametrize(
     ("runs_with", "wanted", "anew"),
     [
-        ({}, {}, []),
-        ({}, {"PGBOUNCER_POOL_SIZE": "1"}, ["pgbouncer"]),
-        ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "1"}, []),
-        ({"PGBOUNCER_POOL_SIZE": "1"}, {}, ["pgbouncer"]),
-        ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "2", "FAULT": "cached"}, ["pgbouncer"]),
-        ({"PGBOUNCER_POOL_MODE": "session"}, {"PGBOUNCER_AUTH_TYPE": "md5"}, ["pgbouncer"]),
-        ({}, {"APP_CPUSET": "0-1"}, []),
+        ({}, {}, False),
+        ({}, {SIZE: "1"}, True),
+        ({SIZE: "1"}, {SIZE: "1"}, False),
+        ({SIZE: "1"}, {}, True),
+        ({SIZE: "1"}, {SIZE: "2", "FAULT": "cached"}, True),
+        ({MODE: "session"}, {AUTH: "md5"}, True),
+        ({}, {"APP_CPUSET": "0-1"}, False),
     ],
 )
+@pytest.mark.usefixtures("waits")
 def test_services_start_anew_for_other_limits(
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    runs_with: dict[str, str],
-    wanted: dict[str, str],
-    anew: list[str],
+    root: Path, tmp_path: Path, runs_with: dict[str, str], wanted: dict[str, str], anew: bool
 ) -> None:
-    started: list[list[str]] = []
-    monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
-    one = lab(root, tmp_path)
+    started, one = list[list[str]](), lab(root, tmp_path)
     one._services_as(stack(started, **runs_with))
     started.clear()
-    one._services_as(stack(started, **wanted))
-    assert started == ([anew] if anew else [])
-    one._services_as(stack(started, **wanted))
-    assert len(started) == bool(anew)
+    for _ in range(2):
+        one._services_as(stack(started, **wanted))
+        assert started == [["pgbouncer"]] * anew
 
 
-def test_services_that_did_not_come_up_are_started_again(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: object) -> None:
-        raise TandemError("it does not come up")
-
+def test_services_that_did_not_come_up_are_started_again(root: Path, tmp_path: Path, waits: Mock) -> None:
     started, one = list[list[str]](), lab(root, tmp_path)
-    monkeypatch.setattr(laboratory_, "await_services", never)
+    waits.side_effect = TandemError("it does not come up")
     with pytest.raises(TandemError):
         one._services_as(stack(started, PGBOUNCER_POOL_SIZE="x"))
-    monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
+    waits.side_effect = None
     one._services_as(stack(started))
     assert "pgbouncer" in started[1]
 

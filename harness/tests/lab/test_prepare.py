@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from tandem.lab.prepare import (
     PORTS,
     RESERVED_FILES,
     Limits,
+    Prepared,
     check,
     own_queries,
     prepare,
@@ -45,6 +47,15 @@ def asked(of: Variant, **changes: Any) -> Request:
 
 def full(**changes: Any) -> Conditions:
     return Conditions(**{"topology": "full", "placement": "shared", **changes})
+
+
+type Preparing = Callable[..., Prepared]
+
+
+@pytest.fixture
+def ready(real: Catalog, tmp_path: Path) -> Preparing:
+    """Makes a variant ready; what else it is given is of its request."""
+    return lambda of, **changes: prepare(real, asked(of, **changes), of, tmp_path)
 
 
 # ---- what may be asked for ----
@@ -106,18 +117,15 @@ def test_what_does_not_is_told(real: Catalog, of: Variant, changes: dict[str, An
     ],
 )
 def test_haproxy_lets_in_twice_the_pool(
-    real: Catalog,
-    tmp_path: Path,
-    scenario: str,
-    topology: str,
-    variables: dict[str, str],
-    admitted: int | None,
+    ready: Preparing, scenario: str, topology: str, variables: dict[str, str], admitted: int | None
 ) -> None:
-    of = variant(settings={"DB_POOL_MAX": "4"}, scenario=scenario, topology=topology, variables=variables)
-    assert prepare(real, asked(of), of, tmp_path).case.admitted == admitted
+    how: dict[str, Any] = {"scenario": scenario, "topology": topology, "variables": variables}
+    assert ready(variant(settings={"DB_POOL_MAX": "4"}, **how)).case.admitted == admitted
 
 
-def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, tmp_path: Path) -> None:
+def test_a_variant_has_the_request_s_and_what_it_says_otherwise(
+    real: Catalog, ready: Preparing, tmp_path: Path
+) -> None:
     of = variant(
         settings={"DB_POOL_MAX": "4"},
         scenario="recipe",
@@ -125,8 +133,7 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
         topology="direct",
         variables={"FAULT": "cached", "APP_MAXCONN": "9"},
     )
-    wanted = asked(of, settings={"DB_POOL_MAX": "8", "WORKERS": "3"})
-    made = prepare(real, wanted, of, tmp_path)
+    made = ready(of, settings={"DB_POOL_MAX": "8", "WORKERS": "3"})
     assert (made.case.settings["DB_POOL_MAX"], made.case.settings["WORKERS"]) == ("4", "3")
     assert (made.case.scenario.name, made.case.scenario.connections) == ("recipe", 7)
     assert real.scenarios["recipe"].connections != 7, "that of the repository is left as it is"
@@ -143,17 +150,16 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     ("scenario", "count", "first"), [("recipes", 10, "begin"), ("mixed", 10, "begin"), ("index", 0, None)]
 )
 def test_a_program_may_send_statements_of_its_own(
-    real: Catalog, tmp_path: Path, scenario: str, count: int, first: str | None
+    ready: Preparing, scenario: str, count: int, first: str | None
 ) -> None:
-    wanted = asked(of := variant(implementation="fastapi"), scenario=scenario)
-    case = prepare(real, wanted, of, tmp_path).case
+    case = ready(variant(implementation="fastapi"), scenario=scenario).case
     assert len(case.expected.statements) == count
     assert next(iter(case.expected.statements), None) == first
     assert case.shown_settings.get("SQL") == ("own (10 statements)" if count else None)
     assert len([name for name in there(case.queries).values() if name == "recipe_by_id"]) == 3
     if scenario == "mixed":
         assert [one.scenario.statements[-1:] for one in case.beside] == [["commit"], []]
-    contracts = prepare(real, asked(other := variant(), scenario=scenario), other, tmp_path).case
+    contracts = ready(variant(), scenario=scenario).case
     assert len(contracts.expected.statements) == (8 if count else 0)
     assert "SQL" not in contracts.shown_settings
 
@@ -184,9 +190,8 @@ def test_own_statements_do_the_same_work(
 
 
 @pytest.mark.parametrize(("of", "told"), [(variant(db_rtt_ms=0), "0"), (variant(), "15")])
-def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path, of: Variant, told: str) -> None:
-    wanted = asked(of, conditions=full(db_rtt_ms=15))
-    assert prepare(real, wanted, of, tmp_path).stack.variables["DB_RTT_MS"] == told
+def test_a_distance_of_the_variant_wins(ready: Preparing, of: Variant, told: str) -> None:
+    assert ready(of, conditions=full(db_rtt_ms=15)).stack.variables["DB_RTT_MS"] == told
 
 
 @pytest.mark.parametrize(
@@ -205,16 +210,9 @@ def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path, of: Varia
     ],
 )
 def test_how_many_handlers_and_connections_there_are(
-    real: Catalog,
-    tmp_path: Path,
-    implementation: str,
-    scenario: str,
-    settings: dict[str, str],
-    threads: int | None,
-    usable: int | None,
+    ready: Preparing, implementation: str, scenario: str, settings: dict[str, str], threads: Any, usable: Any
 ) -> None:
-    of = variant(implementation, settings=settings)
-    case = prepare(real, asked(of, scenario=scenario), of, tmp_path).case
+    case = ready(variant(implementation, settings=settings), scenario=scenario).case
     assert (case.handler_threads, case.db_pool_usable) == (threads, usable)
 
 
@@ -222,13 +220,9 @@ def test_how_many_handlers_and_connections_there_are(
 
 
 @pytest.mark.parametrize("kind", ["null", "proxy"])
-def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(
-    real: Catalog, tmp_path: Path, kind: Any
-) -> None:
-    wanted = request(scenario="index")
-    made = prepare(real, wanted, stand_ins.variant(kind), tmp_path)
-    [length] = made.case.answers.lengths()
-    [asked_for] = prepare(real, wanted, wanted.variants[0], tmp_path).case.answers.lengths()
+def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(ready: Preparing, kind: Any) -> None:
+    each = (stand_ins.variant(kind), variant())
+    [length], [asked_for] = (ready(of, scenario="index").case.answers.lengths() for of in each)
     assert length == asked_for
 
 
