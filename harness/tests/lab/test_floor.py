@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +49,8 @@ class Noted:
         self.label, self.prepared, self.case, self.done = label, prepared, prepared.case, done
         self.folder = Path("/raw") / label
         self.fails: dict[str, BaseException] = {}
+        self.meanwhile: Callable[[], object] = lambda: None
+        """Called while a load runs."""
         self.stack = SimpleNamespace(
             sites=ALONE,
             pause=lambda service="": self._note(f"pause {service}".strip()),
@@ -75,6 +77,7 @@ class Noted:
         self._note(f"sent {name}")
 
     def run(self, name: str, load: Load, by: object) -> Ran:
+        self.meanwhile()
         self._note(f"ran {name} at {load.rate_rps}")
         return Ran(1.0, 2.0, "")
 
@@ -130,40 +133,25 @@ def test_a_database_is_frozen_during_the_load_and_thawed_at_its_end(
     """The load here ends at once: a quarter of nothing has passed by then, and of 400 s not."""
     spec = window_spec("frozen", "a", seconds=seconds, load="open", rates_rps={"a": 10}, freeze_s=30.0)
     app: Any = alone.apps["a"]
-    run, pausing = app.run, threading.Event()
+    pausing = threading.Event()
 
     def pause(service: str) -> None:
         done.append(f"pause {service}")
         pausing.set()
 
     app.stack.pause = pause
-
-    def after_that(name: str, load: Load, by: object) -> Ran:
-        if froze:
-            assert pausing.wait(5)
-        return cast(Ran, run(name, load, by))
-
-    app.run = after_that
+    app.meanwhile = lambda: pausing.wait(5 * froze)
     began_s = time.monotonic()
     record = alone.measure(spec)
     assert time.monotonic() - began_s < 10, "the end of the load thaws it"
-    assert len(record.frozen_s) == (2 if froze else 0)
-    assert [call for call in done if call.endswith("pause db") or call == "pause db"] == (
-        ["pause db", "a unpause db"] if froze else []
-    )
+    assert len(record.frozen_s) == 2 * froze
+    assert [call for call in done if call.endswith("pause db")] == ["pause db", "a unpause db"] * froze
     assert alone.measure(window_spec("open-1", "a", rates_rps={"a": 10})).frozen_s == []
 
 
 def test_a_database_that_cannot_be_frozen_ends_the_window(alone: ContainerFloor, done: list[str]) -> None:
     fails(alone, "a", "pause db", TandemError("db cannot be frozen"))
-    app: Any = alone.apps["a"]
-    run = app.run
-
-    def slow(*of: object) -> Ran:
-        time.sleep(0.2)
-        return cast(Ran, run(*of))
-
-    app.run = slow
+    cast(Any, alone.apps["a"]).meanwhile = lambda: time.sleep(0.2)
     with pytest.raises(TandemError, match="db cannot be frozen"):
         alone.measure(window_spec("frozen", "a", seconds=0, freeze_s=1.0))
     assert "a unpause db" in done, "who knows"
