@@ -3,7 +3,6 @@
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,17 +38,13 @@ class LabSites(Sites):
 
     def __init__(self, lab: Lab, sites: Mapping[str, EngineSite]) -> None:
         """sites: by the name of the lab's host."""
-        super().__init__()
+        super().__init__(list(sites.values()))
         self.lab, self._sites = lab, dict(sites)
         self._machines = SeveralHosts([site.host for site in sites.values()])
         self._first_cpu, first = dict[str, int](), 0
         for name, site in self._sites.items():
             self._first_cpu[name] = first
             first += site.host.cpus
-
-    @property
-    def all(self) -> Sequence[EngineSite]:
-        return list(self._sites.values())
 
     def of(self, service: str) -> EngineSite:
         return self._sites[home(self.lab, service).name]
@@ -179,17 +174,6 @@ def connect(lab: Lab) -> dict[str, EngineSite]:
     return sites
 
 
-@dataclass(frozen=True)
-class Engines(Sites):
-    """Engines alone, to see what is there already."""
-
-    sites: Sequence[EngineSite]
-
-    @property
-    def all(self) -> Sequence[EngineSite]:
-        return self.sites
-
-
 def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
     """Removes whatever is ours on every host of a lab; a sentence for each. Raises TandemError where one is not reached."""
     sites, told = connect(lab), []
@@ -198,7 +182,7 @@ def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
             found = []
             if isinstance(site, Engine) and (agents := remove_agents(site)):
                 found.append(f"{len(agents)} of our probes")
-            if remove_leftovers(root, env_file, Engines([site])):
+            if remove_leftovers(root, env_file, Sites([site])):
                 found.append("the containers of a measurement")
             if isinstance(site, Engine) and (images := remove_images(site)):
                 found.append(f"{images} images")

@@ -97,9 +97,8 @@ class Local:
 class Sites:
     """One site for all services, or one for each role of a lab."""
 
-    @property
-    def all(self) -> Sequence[EngineSite]:
-        return [HERE_ALONE]
+    def __init__(self, sites: Sequence[EngineSite] = ()) -> None:
+        self.all: Sequence[EngineSite] = sites or [HERE_ALONE]
 
     def of(self, service: str) -> EngineSite:
         return HERE_ALONE
