@@ -232,7 +232,7 @@ class Laboratory:
 
     @contextmanager
     def _up(self) -> Iterator[None]:
-        check(self.catalog, self.work.request, list(self.work.variants), self._sites)
+        check(self.catalog, self.work.request, self.work.variants, self._sites)
         for connections, threads in self.work.held:
             refuse_on_any(connections, threads, self.work.request.conditions.generators, self._sites)
         refuse_or_clean_up(self.catalog.root, self.results, self.view.note, self._sites)

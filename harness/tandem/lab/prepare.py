@@ -138,7 +138,7 @@ def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
         raise UsageError(f"the scenario's {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Sites = ALONE) -> None:
+def check(catalog: Catalog, request: Request, variants: Sequence[Variant], sites: Sites = ALONE) -> None:
     """Raises UsageError for names that do not exist or do not fit together, or this host, or the lab's."""
     for variant in variants:
         conditions = VariantConditions(catalog, request, variant, sites)
