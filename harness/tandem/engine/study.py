@@ -170,7 +170,9 @@ def warn_of_too_few(
     if have >= least:
         return
     named = f" ({plan})" if plan else ""
-    told = f"{counted(have, what)} cannot {cannot}: that takes {least}{named}, {least / have:.2g} times as long"
+    told = (
+        f"{counted(have, what)} cannot {cannot}: that takes {least}{named}, {least / have:.2g} times as long"
+    )
     tell(f"{told}. {so}" if so else told)
 
 

@@ -353,6 +353,7 @@ class Laboratory:
             await_services(stack, shared(stack), self.view.note)
             self._limits = wanted
 
+
 def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:
     """The variants whose images are built before the first trial, and those after it. The stack is that of the
     first run where it has a latency proxy. first: the labels of that trial; empty: all are."""

@@ -48,6 +48,7 @@ from tandem.record.window import (
 RANDOM = "recipe_random"
 """The statement that chooses what an answer is about."""
 
+
 @dataclass(frozen=True)
 class Scene:
     """A load that is watched: the applications that are loaded, by label, and who is told about every sample."""

@@ -12,7 +12,17 @@ from tandem.lab.stack import GUNICORN, GUNICORN_PATIENCE, LABEL, tail
 
 NETWORK, PREFIX = "own", "own-"
 """Network (compose/stack.yaml), and what their names begin with here: `db` is another one. They are asked by their own names."""
-TAKEN = ("image", "command", "entrypoint", "environment", "user", "working_dir", "tmpfs", "shm_size", "ulimits")
+TAKEN = (
+    "image",
+    "command",
+    "entrypoint",
+    "environment",
+    "user",
+    "working_dir",
+    "tmpfs",
+    "shm_size",
+    "ulimits",
+)
 """Keys that are taken over of each service. Ports, health checks in a window, and ways out are not."""
 NEVER = "24h"
 DATA = "/own.sql"

@@ -128,9 +128,7 @@ def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> En
     )
 
 
-def environment(
-    root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str]
-) -> Environment:
+def environment(root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
     host = stack.sites.of("app").host
     asked: dict[str, Callable[[], str]] = {

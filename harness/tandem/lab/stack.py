@@ -266,7 +266,9 @@ class Stack:
         Raises TandemError; what did start stays for `logs`, except where a port is taken.
         """
         try:
-            self.docker.compose.up(["proxy"], detach=True, wait=True, wait_timeout=120, no_build=True, quiet=True)
+            self.docker.compose.up(
+                ["proxy"], detach=True, wait=True, wait_timeout=120, no_build=True, quiet=True
+            )
         except DockerException as error:
             text = tail(complaint(error))
             if "port is already allocated" in text or "address already in use" in text:

@@ -96,9 +96,7 @@ def brought(
 ) -> tuple[Rows, dict[str, tuple[Rows, Report] | str]]:
     """All rows, and what each generator left."""
     left: dict[str, tuple[Rows, Report] | str] = {}
-    rows = collected(
-        folder, Told(), found, lambda part, its: left.update({part.share.role: its}), *zero
-    )
+    rows = collected(folder, Told(), found, lambda part, its: left.update({part.share.role: its}), *zero)
     return rows, left
 
 
@@ -175,7 +173,8 @@ def test_a_host_waits_by_its_own_clock(folders: Path) -> None:
     stack = Local(sites=Ahead())
     found = run(folders, shares(2), stack=stack)
     ours, theirs = (
-        int(stack.commands[role][2].partition("$((")[2].partition(" ")[0]) for role in ("loadgen", "loadgen-2")
+        int(stack.commands[role][2].partition("$((")[2].partition(" ")[0])
+        for role in ("loadgen", "loadgen-2")
     )
     assert ours - theirs == pytest.approx(2e9, abs=1e3)
     first, second = (there(one.ran) for one in found.shares)

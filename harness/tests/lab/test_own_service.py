@@ -22,7 +22,6 @@ from tandem.probes.comparing import Comparison
 from tandem.probes.exchanges import Exchange
 from tandem.record.request import Variant
 
-
 SHOP = ROOT / "examples/shop/shop.toml"
 OWN: dict[str, Any] = {"image": ["a"], "get": "/"}
 BY_ID: dict[str, Any] = {"image": ["a"], "get": "/{id}"}
