@@ -10,12 +10,11 @@ from typing import Any, Protocol
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.arriving import sent
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal
-from tandem.engine.study import Study, Windows, in_order, passed_on
+from tandem.engine.study import Study, Windows, in_order, passed_on, sent
 from tandem.errors import TandemError
 from tandem.facts.estimate import estimates
 from tandem.judge.on_wire import stated

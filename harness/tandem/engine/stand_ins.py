@@ -7,9 +7,8 @@ from statistics import fmean
 from typing import Any
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.arriving import scheduled
 from tandem.engine.blocks import Blocks
-from tandem.engine.study import Study, generators_of
+from tandem.engine.study import Study, generators_of, scheduled
 from tandem.load.generator import OHA
 from tandem.record.request import Request, StandIn, Variant
 from tandem.record.result import CeilingLook

@@ -1,11 +1,12 @@
-"""A reader's own service: images that answer requests. The first one's answers are the right ones: there is no contract."""
+"""A reader's own service: images that answer requests, and what runs beside them by their Compose file. The first one's answers are
+the right ones: there is no contract."""
 
 import difflib
 import json
 import re
 import subprocess
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,12 +20,11 @@ from python_on_whales import DockerClient, DockerException
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.ignoring import differing, same, without
 from tandem.catalog.service import OwnRequest, OwnService
-from tandem.errors import TandemError, UsageError
+from tandem.errors import TandemError, UsageError, unknown
 from tandem.lab.images import BUILT, TAG_DIGITS, build_side_by_side, reference
-from tandem.lab.own_compose import overlay_of, with_database, with_environment
 from tandem.lab.readiness import NotReadyError, await_health, await_services
 from tandem.lab.sites import APP, DATABASE, POOLER
-from tandem.lab.stack import BENCH_PROJECT, Stack, tail, variables_of
+from tandem.lab.stack import BENCH_PROJECT, GUNICORN, GUNICORN_PATIENCE, LABEL, Stack, tail, variables_of
 from tandem.load.generator import HEADERS
 from tandem.record.request import Request, Variant
 from tandem.record.window import Finding
@@ -36,6 +36,23 @@ REPEATS = 3
 DIFFERENCE_LINES = 12
 LET_DROP = {"APP_CAP_DROP": "AUDIT_WRITE"}
 """Leaves it capabilities that no implementation needs: its servers may start as root and drop it."""
+NETWORK, PREFIX = "own", "own-"
+"""Network (compose/stack.yaml), and what their names begin with here: `db` is another one. They are asked by their own names."""
+TAKEN = (
+    "image",
+    "command",
+    "entrypoint",
+    "environment",
+    "user",
+    "working_dir",
+    "tmpfs",
+    "shm_size",
+    "ulimits",
+)
+"""Keys that are taken over of each service. Ports, health checks in a window, and ways out are not."""
+NEVER = "24h"
+DATA = "/own.sql"
+"""Where compose/db/start finds the data of a reader's own."""
 
 
 @dataclass(frozen=True)
@@ -244,3 +261,69 @@ def asked(address: str, path: str, request: OwnRequest) -> OwnAnswer:
             f"{request.method} {path} has status {answer.status_code}: {body[:80].decode(errors='replace')}"
         )
     return OwnAnswer(answer.headers.get("content-type", "").partition(";")[0].strip().lower(), body)
+
+
+# ---- services beside it ----
+
+
+def overlay_of(file: Path, service: str) -> dict[str, Any]:
+    """Compose's overlay to compose.yaml: the application with the environment that this service of a file has, and the others of the
+    file. Raises UsageError."""
+    command = ["docker", "compose", "-f", str(file), "config", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UsageError(f"{file}: Compose cannot read it: {tail(done.stderr, 3)}")
+    services: dict[str, dict[str, Any]] = json.loads(done.stdout).get("services", {})
+    if service not in services:
+        raise unknown(f"service of {file.name}", service, services)
+    environment = services[service].get("environment") or {}
+    app: dict[str, Any] = {"environment": environment, "networks": {NETWORK: {}}}
+    others = {PREFIX + name: _beside(file, name, one) for name, one in services.items() if name != service}
+    return {"services": {APP: app, **others}}
+
+
+def with_environment(
+    overlay: Mapping[str, Any], names: Iterable[str], of_image: Mapping[str, str]
+) -> dict[str, Any]:
+    """The overlay by which the application has the variables of its image, and of the contract's only those that were chosen: Compose
+    takes what is null from the variables of the stack, and leaves out what is not there either. names: of the contract's. of_image:
+    its variables. https://docs.docker.com/reference/compose-file/services/#environment"""
+    services = {**overlay.get("services", {})}
+    app = services.get(APP, {})
+    own = of_image.get(GUNICORN, "").replace("$", "$$")
+    patient = {GUNICORN: f"{own} {GUNICORN_PATIENCE}"} if own else {}
+    services[APP] = {**app, "environment": {**dict.fromkeys(names), **patient, **app.get("environment", {})}}
+    return {"services": services}
+
+
+def with_database(overlay: Mapping[str, Any], file: Path, root: Path) -> dict[str, Any]:
+    """The overlay by which the laboratory's database has the data of an SQL file; of one below root the record names the place in
+    the checkout, so that it is replayed elsewhere. Raises UsageError."""
+    if not file.is_file():
+        raise UsageError(f"{file}: there is no such file, which `database` names")
+    source = f"./{file.relative_to(root)}" if file.is_relative_to(root) else str(file)
+    data = {"volumes": [{"type": "bind", "source": source, "target": DATA, "read_only": True}]}
+    return {"services": {**overlay.get("services", {}), DATABASE: data}}
+
+
+def _beside(file: Path, name: str, described: Mapping[str, Any]) -> dict[str, Any]:
+    if not described.get("image"):
+        raise UsageError(f"{file}: {name} has no `image`: build it, and name what was built")
+    found = {key: described[key] for key in TAKEN if described.get(key)}
+    test = (described.get("healthcheck") or {}).get("test")
+    return {
+        **found,
+        **({"healthcheck": {"test": test, "interval": NEVER}} if test else {}),
+        "volumes": [_volume(one) for one in described.get("volumes") or []],
+        "networks": {NETWORK: {"aliases": [name]}},
+        "cpuset": "${DB_CPUSET:-}",
+        "restart": "no",
+        "labels": {LABEL: "stack"},
+    }
+
+
+def _volume(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Files of the reader's are read alone, and data begin empty."""
+    if one["type"] == "bind":
+        return {"type": "bind", "source": one["source"], "target": one["target"], "read_only": True}
+    return {"type": "volume", "target": one["target"]}

@@ -137,12 +137,23 @@ def variables_of(image: Image) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in image.config.env or [])
 
 
+def healthy_by(overlay: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Service beside the application -> the command that says whether it is healthy; empty: nothing does."""
+    found = {}
+    for name, one in overlay.get("services", {}).items():
+        kind, *command = (one.get("healthcheck") or {}).get("test") or ["NONE"]
+        shell = ["sh", "-c"] if kind == "CMD-SHELL" else []
+        if name not in (APP, DATABASE):
+            found[name] = [] if kind == "NONE" else [*shell, *command]
+    return found
+
+
 class Stack:
     """One Compose project with its variables.
 
     variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given. slot: the
     name of this stack's application where several are up at once in one project. sites: where its services run. overlay:
-    of Compose's, for a reader's own service (tandem.lab.own_compose).
+    of Compose's, for a reader's own service (tandem.lab.own_service).
     Images are built on this machine's engine.
     """
 
@@ -215,10 +226,7 @@ class Stack:
     def send(self, service: str, to: str | None = None) -> bool:
         """Gives an engine the image of a service, which must have been built; returns whether it had to be copied.
         to: the service that runs on that engine; default: the same."""
-        site = self.sites.of(to or service)
-        if site.url is None:
-            return False
-        return site.send(self._described[compose_name(service)]["image"])
+        return self.sites.of(to or service).send(self.image_name(compose_name(service)))
 
     def is_kept(self, service: str) -> bool:
         """Whether the service runs from an image that was kept, which no build may replace."""

@@ -16,11 +16,10 @@ from harness_engine import (
 from harness_samples import finding, good_window, host, tap, there
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.arriving import needed, scheduled, sent
 from tandem.engine.blocks import Blocks, complete_blocks, counting, in_blocks, rounds_of_blocks
 from tandem.engine.findings import compared, host_seen, made_again, not_counted, warnings, why
 from tandem.engine.run import drive
-from tandem.engine.study import Study, in_order
+from tandem.engine.study import Study, in_order, needed, scheduled, sent
 from tandem.record.host import Hiccup, HostSeen
 from tandem.record.request import Conditions
 from tandem.record.result import Concluded, Conclusions

@@ -14,9 +14,9 @@ from tandem.catalog.service import OwnRequest, service_of
 from tandem.cli.shared import Asked
 from tandem.errors import TandemError, UsageError
 from tandem.lab import own_service
-from tandem.lab.own_compose import healthy_by, overlay_of, with_database, with_environment
-from tandem.lab.own_service import OwnAnswer, difference
+from tandem.lab.own_service import OwnAnswer, difference, overlay_of, with_database, with_environment
 from tandem.lab.prepare import changed
+from tandem.lab.stack import healthy_by
 from tandem.load.client import Client
 from tandem.probes.comparing import Comparison
 from tandem.probes.exchanges import Exchange
