@@ -257,10 +257,11 @@ def build_side_by_side(jobs: dict[str, tuple[Stack, str]], note: Callable[[str],
                 ended, left = wait(left, STILL_S, FIRST_COMPLETED)
                 lasted_s = time.monotonic() - began
                 for job in ended:
-                    if (origin := job.result()) is not None:
-                        note(f"  {running[job]}: taken from {origin} in {lasted_s:.0f} s")
-                    elif lasted_s >= TOLD_FROM_S:
-                        note(f"  {running[job]}: {lasted_s:.0f} s")
+                    place = job.result()
+                    if place or lasted_s >= TOLD_FROM_S:
+                        note(
+                            f"  {running[job]}: {f'taken from {place} in ' if place else ''}{lasted_s:.0f} s"
+                        )
                 if not ended:
                     note(f"  after {lasted_s:.0f} s still: {', '.join(sorted(running[job] for job in left))}")
         except TandemError:

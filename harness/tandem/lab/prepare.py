@@ -245,7 +245,7 @@ def prepare(
     conditions = VariantConditions(catalog, request, variant, sites)
     scenario = scenario_of(catalog, request, variant)
     case = (_stand_in if variant.stand_in in ("null", "proxy") else case_of)(conditions, scenario)
-    placement = catalog.placements[conditions.placement]
+    placement, far_ms = catalog.placements[conditions.placement], conditions.db_rtt_ms
     if not request.conditions.lab:
         placement = fitted(placement, HERE.topology())
     variables = {
@@ -264,17 +264,13 @@ def prepare(
         **variant.variables,
         **(BUILDS[variant.build] if variant.build else {}),
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
+        **(in_lab or {}),
+        **({"SERVICES": services} if (services := request.conditions.services) is not None else {}),
+        **({"GENERATORS": str(case.generators)} if case.generators > 1 else {}),
+        "DATABASE_ADDRESS": conditions.route[1],
+        # On that network the database is reached through the latency proxy alone.
+        **({"DB_RTT_MS": str(far_ms), "DATABASE_NETWORK": "distance"} if far_ms is not None else {}),
     }
-    variables |= in_lab or {}
-    if request.conditions.services is not None:
-        variables["SERVICES"] = request.conditions.services
-    if case.generators > 1:
-        variables["GENERATORS"] = str(case.generators)
-    variables["DATABASE_ADDRESS"] = conditions.route[1]
-    if conditions.db_rtt_ms is not None:
-        variables["DB_RTT_MS"] = str(conditions.db_rtt_ms)
-        # Where the database is reached through the latency proxy alone.
-        variables["DATABASE_NETWORK"] = "distance"
     env_file = folder / "compose.env"
     stack = Stack(catalog.root, BENCH_PROJECT, variables, env_file, slot, sites, variant.overlay)
     return Prepared(variant, case, stack)
