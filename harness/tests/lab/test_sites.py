@@ -5,10 +5,11 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from harness_engine import environment_of
@@ -272,22 +273,15 @@ def test_with_tls_the_answers_are_read_behind_haproxy(load_address: str, slot_po
     assert not application(THREE).encrypted
 
 
-@dataclass
-class Group:
-    cpu_s: float
-
-    def usage(self) -> Usage:
-        return Usage(self.cpu_s, 0.0, 100, None if self.cpu_s > 5 else 1.0)
-
-    def resident_bytes(self) -> int:
-        return 7
+def group(cpu_s: float, system_s: float | None = 1.0) -> Any:
+    used = Usage(cpu_s, 0.0, 100, system_s)
+    return SimpleNamespace(usage=lambda: used, resident_bytes=lambda: 7)
 
 
 def test_the_harness_is_the_sum_of_its_parts() -> None:
-    groups: Any = [Group(1.0), Group(2.0), Group(6.0)]
-    both = SeveralCgroups(groups[:2])
+    both = SeveralCgroups([group(1.0), group(2.0)])
     assert (both.usage(), both.resident_bytes()) == (Usage(3.0, 0.0, 200, 2.0), 14)
-    assert SeveralCgroups(groups[::2]).usage().system_s is None
+    assert SeveralCgroups([group(1.0), group(6.0, system_s=None)]).usage().system_s is None
     with pytest.raises(ValueError, match="numbers of one host"):
         both.thread_cpu_s()
     far = RemoteObject(Caller("far", lambda: pytest.fail("it is asked")), Cgroup, 1)
@@ -319,11 +313,8 @@ def test_an_engine_is_reached_over_ssh(
     (tmp_path / "docker").write_text(f"#!/bin/sh\n[ -n '{leads}' ] || exit 1\necho '{leads}'\n")
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    if isinstance(found, tuple):
+    with nullcontext() if isinstance(found, tuple) else pytest.raises(UsageError, match=found):
         assert destination(host_at(engine)) == found
-    else:
-        with pytest.raises(UsageError, match=found):
-            destination(host_at(engine))
 
 
 def test_the_others_are_let_go_of_where_one_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,11 +352,7 @@ def test_a_report_names_each_host_and_a_replay_what_changed_of_it() -> None:
 @pytest.fixture
 def interruption() -> Iterator[None]:
     """After a tenth of a second, as Ctrl-C does it: to the main thread, wherever it is."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGUSR1, interrupt)
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
     timer = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGUSR1])
     timer.start()
     yield
@@ -393,23 +380,13 @@ def test_an_interruption_waits_for_what_has_begun(
 
 def test_the_log_has_the_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An application says on SIGTERM why it ends badly: the log is read after that, and before it is removed."""
-    done: list[str] = []
-
-    def logs(tail: int) -> str:
-        done.append("logs")
-        return "began\nended badly"
-
-    container = SimpleNamespace(
-        state=SimpleNamespace(running=True, exit_code=3),
-        stop=lambda time: done.append("stop"),
-        reload=lambda: None,
-        logs=logs,
-        remove=lambda **_: done.append("remove"),
+    container = Mock(
+        **{"state.running": True, "state.exit_code": 3, "logs.return_value": "began\nended badly"}
     )
     monkeypatch.setattr(Stack, "_find", lambda *_: container)
     stack = Stack(tmp_path, "project", {}, tmp_path / "env")
     assert stack.stop("app", grace_s=1, log=tmp_path / "app.log") == 3
-    assert done == ["stop", "logs", "remove"]
+    assert [name for name, *_ in container.method_calls] == ["stop", "reload", "logs", "remove"]
     assert (tmp_path / "app.log").read_text() == "began\nended badly\n"
 
 
