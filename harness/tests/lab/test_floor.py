@@ -26,7 +26,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
-from tandem.hosts.host import Host, Usage
+from tandem.hosts.host import Usage
 from tandem.lab import doctor, pgbench
 from tandem.lab import floor as floor_
 from tandem.lab.challenge import clients_of, new_body
@@ -374,15 +374,10 @@ def test_a_load_ends_after_its_last_slice_and_soon() -> None:
 # ---- real processes ----
 
 
-class OwnHost:
+def own_host(*pids: int) -> Any:
     """This machine; its only control group has these processes."""
-
-    def __init__(self, pids: list[int]) -> None:
-        self.pids = pids
-        self.stopped, self.signal = HERE.stopped, HERE.signal
-
-    def cgroup(self, pid: int) -> Any:
-        return SimpleNamespace(processes=lambda name=None: self.pids)
+    group = SimpleNamespace(processes=lambda: pids)
+    return SimpleNamespace(stopped=HERE.stopped, signal=HERE.signal, cgroup=lambda pid: group)
 
 
 @pytest.fixture
@@ -397,7 +392,7 @@ def counting() -> Iterator[subprocess.Popen[bytes]]:
 def test_a_held_program_begins_when_it_is_woken_and_stands_still_when_it_is_stopped(
     counting: subprocess.Popen[bytes],
 ) -> None:
-    host = cast(Host, OwnHost([os.getpid(), counting.pid]))
+    host = own_host(os.getpid(), counting.pid)
     found = held([(host, 1)], {"A": "/tmp/one.json"}, [])
     assert found == {"A": (host, counting.pid)}
     go, halt = signals({"A": [found["A"]]})
@@ -419,7 +414,7 @@ def test_a_held_program_begins_when_it_is_woken_and_stands_still_when_it_is_stop
 
 def test_who_stands_still_when_the_window_breaks_is_ended(counting: subprocess.Popen[bytes]) -> None:
     """Else whoever waits for it would wait for ever."""
-    host = cast(Host, OwnHost([counting.pid]))
+    host = own_host(counting.pid)
     with ThreadPoolExecutor(1) as threads:
         running = {"A": threads.submit(counting.wait)}
         end([(host, 1)], {"A": "/tmp/one.json"}, {}, running)
@@ -431,20 +426,19 @@ def test_a_generator_that_does_not_begin_is_told_at_once() -> None:
     broken.set_exception(TandemError("no such program"))
     began = time.monotonic()
     with pytest.raises(TandemError, match="no such program"):
-        held([(cast(Host, OwnHost([])), 1)], {"A": "a.json"}, [broken])
+        held([(own_host(), 1)], {"A": "a.json"}, [broken])
     assert time.monotonic() - began < 1
 
 
 def test_several_generators_of_one_go_on_and_stand_still_together() -> None:
     sent: list[tuple[int, int]] = []
 
-    class Deaf:
-        def signal(self, pid: int, number: int) -> None:
-            sent.append((pid, number))
-            if pid == 2:
-                raise ProcessLookupError
+    def deaf(pid: int, number: int) -> None:
+        sent.append((pid, number))
+        if pid == 2:
+            raise ProcessLookupError
 
-    host = cast(Host, Deaf())
+    host: Any = SimpleNamespace(signal=deaf)
     go, halt = signals({"A": [(host, 1), (host, 2), (host, 3)], "B": [(host, 4)]})
     go("A")
     halt("A")
