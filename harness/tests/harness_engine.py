@@ -17,7 +17,7 @@ from rich.text import Text
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, drive
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Study, Windows, in_order
 from tandem.errors import TandemError
 from tandem.judge.judge import verdict as verdict_of
 from tandem.lab.live import View
@@ -35,16 +35,10 @@ type Answer = Callable[[TrialSpec, WindowSpec], Window]
 
 def request(*implementations: str, **changes: Any) -> Request:
     """Of these variants; default: rust-async."""
-    fields: dict[str, Any] = {
-        "study": "bench",
-        "variants": [Variant(label=name, implementation=name) for name in implementations or ["rust-async"]],
-        "scenario": "recipes",
-        "conditions": Conditions(topology="full", placement="shared"),
-        "plan": "smoke",
-        "seed": 1,
-        **changes,
-    }
-    return Request(**fields)
+    variants = [Variant(label=name, implementation=name) for name in implementations or ["rust-async"]]
+    under = Conditions(topology="full", placement="shared")
+    how = {"study": "bench", "scenario": "recipes", "plan": "smoke", "seed": 1}
+    return Request(**{**how, "variants": variants, "conditions": under, **changes})
 
 
 def window_spec(name: str = "closed", *labels: str, **changes: Any) -> WindowSpec:
@@ -52,35 +46,21 @@ def window_spec(name: str = "closed", *labels: str, **changes: Any) -> WindowSpe
     window with closed in its place."""
     closed = name.replace("open", "closed", 1)
     opened: dict[str, Any] = {} if closed == name else {"load": "open", "share": 0.6, "share_of": closed}
-    fields: dict[str, Any] = {
-        "name": name,
-        "variants": list(labels) or ["one"],
-        "seconds": 25 if opened else 20,
-        "trim_start_s": 2.0,
-        "trim_end_s": 1.0,
-        **opened,
-        **changes,
-    }
-    return WindowSpec(**fields)
+    how = {"seconds": 25 if opened else 20, "trim_start_s": 2.0, "trim_end_s": 1.0}
+    return WindowSpec(**{"name": name, "variants": list(labels) or ["one"], **how, **opened, **changes})
 
 
 def trial_spec(name: str = "1-one", *labels: str, **changes: Any) -> TrialSpec:
     """A fresh start of the variants (default: `one`), each with a closed and an open window (several:
     `closed-one`, …)."""
     several = list(labels) or ["one"]
-    fields: dict[str, Any] = {
-        "name": name,
-        "block": 1,
-        "variants": several,
-        "warm_up": WARM_UP,
-        "windows": [
-            window_spec(load if len(several) == 1 else f"{load}-{label}", label)
-            for label in several
-            for load in ("closed", "open")
-        ],
-        **changes,
-    }
-    return TrialSpec(**fields)
+    windows = [
+        window_spec(load if len(several) == 1 else f"{load}-{label}", label)
+        for label in several
+        for load in ("closed", "open")
+    ]
+    how = {"block": 1, "variants": several, "warm_up": WARM_UP, "windows": windows}
+    return TrialSpec(**{"name": name, **how, **changes})
 
 
 def made_trial(spec: TrialSpec | None = None, verdict: Verdict = Verdict.OK, **windows: Any) -> Trial:
@@ -133,20 +113,11 @@ def refusing(*_: object) -> Window:
 
 def result_of[C: Conclusions](asked: Request, found: Concluded[C], **changes: Any) -> Result[C]:
     """As the engine makes it of a study's answer."""
-    fields: dict[str, Any] = {
-        "id": "x",
-        "request": asked,
-        "started_at": NOW,
-        "finished_at": NOW,
-        "trials": {},
-        "baselines": Baselines(),
-        "phases_s": {"stop": 3.0},
-        **{name: value for name, value in found if name not in ("variants", "complete")},
-        "variants": found.variants or [],
-        **changes,
-    }
+    concluded = {name: value for name, value in found if name not in ("variants", "complete")}
+    how = {"id": "x", "request": asked, "started_at": NOW, "finished_at": NOW, "trials": {}}
+    more = {"baselines": Baselines(), "phases_s": {"stop": 3.0}, "variants": found.variants or []}
     kind: Any = Result[type(found.conclusions)]  # type: ignore[misc]
-    made: Result[C] = kind(**fields)
+    made: Result[C] = kind(**{**how, **more, **concluded, **changes})
     return made
 
 
@@ -165,18 +136,11 @@ def is_golden(report: RenderableType, name: str, width: int = 260) -> None:
 
 
 def environment_of(implementation: str = "rust-async", **changes: Any) -> Environment:
-    fields: dict[str, Any] = {
-        "tandem_version": "0.1.0",
-        "git_commit": "0" * 40,
-        "git_dirty": False,
-        "host": {"cpus": 2},
-        "images": {"app": "sha256:0"},
-        "versions": {"oha": "1.16.0"},
-        "settings": {"WORKERS": "1", "DB_POOL_MAX": "20", "THREADS": ""},
-        "variables": {"IMPL": implementation},
-        **changes,
-    }
-    return Environment(**fields)
+    sources = {"tandem_version": "0.1.0", "git_commit": "0" * 40, "git_dirty": False}
+    machine = {"host": {"cpus": 2}, "images": {"app": "sha256:0"}, "versions": {"oha": "1.16.0"}}
+    settings = {"WORKERS": "1", "DB_POOL_MAX": "20", "THREADS": ""}
+    own = {"settings": settings, "variables": {"IMPL": implementation}}
+    return Environment(**{**sources, **machine, **own, **changes})
 
 
 LONG = {
@@ -265,16 +229,13 @@ class FakeFloor:
         assert not self.frozen & set(spec.variants), "who is loaded has to be awake"
         began_s = dict.fromkeys(spec.variants, self.now_s)
         self._note("measure", spec.name, spec.seconds)
-        if self.answer is not None:
-            answer = {label: self.answer(self.visited, spec) for label in spec.variants}
-            return WindowRecord(spec=spec, windows=answer, began_s=began_s)
-        window = good_window(
-            spec.load,
-            goodput_rps=self.goodput_rps,
-            duration_s=spec.seconds,
-            findings=self.judged.get(spec.name, []),
-        )
-        return WindowRecord(spec=spec, windows=dict.fromkeys(spec.variants, window), began_s=began_s)
+        answer = self.answer or self._good
+        windows = {label: answer(self.visited, spec) for label in spec.variants}
+        return WindowRecord(spec=spec, windows=windows, began_s=began_s)
+
+    def _good(self, _: TrialSpec, spec: WindowSpec) -> Window:
+        how = {"goodput_rps": self.goodput_rps, "duration_s": spec.seconds}
+        return good_window(spec.load, findings=self.judged.get(spec.name, []), **how)
 
     def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
         self._note("challenge", label)
@@ -301,13 +262,7 @@ class FakeFloor:
     def visit(self, spec: TrialSpec, script: Windows | None = None) -> Trial:
         self.visited = spec
         visit = Visit(self, spec, self, clock=lambda: self.now_s, sleep=self.sleep)
-        return visit.run(script or scripted(spec))
-
-
-def scripted(spec: TrialSpec) -> Windows:
-    """The windows of the spec, as a study's default gives them."""
-    for window in spec.windows:  # noqa: UP028
-        yield window
+        return visit.run(script or in_order(spec.windows))
 
 
 class Quiet(View):
@@ -326,10 +281,10 @@ class Quiet(View):
 
 @dataclass
 class FakeLab:
-    """A laboratory whose visits run on fake floors. answer: gives their windows. verdicts: what the n-th visit's closed
-    window is found to be."""
+    """A laboratory whose visits run on fake floors. verdicts: what the n-th visit's closed window is found to be."""
 
     answer: Answer | None = None
+    """Gives the windows."""
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     raises: dict[int, BaseException] = field(default_factory=dict)
     """Instead of the n-th visit."""

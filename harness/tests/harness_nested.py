@@ -82,12 +82,9 @@ class NestedLab:
         """A lab file of these hosts. roles: host -> its roles. cpus: host -> role -> CPU set."""
         text = []
         for host, its in roles.items():
-            text += [f"[hosts.{host}]", f'engine = "{self.hosts[host].engine}"']
+            own = ", ".join(f'{role} = "{at}"' for role, at in (cpus or {}).get(host, {}).items())
+            text += [f"[hosts.{host}]", f'engine = "{self.hosts[host].engine}"', f"cpus = {{{own}}}"]
             text += [f'address = "{self.hosts[host].address}"', f"roles = {its}"]
-            if cpus and host in cpus:
-                text.append(
-                    "cpus = {" + ", ".join(f'{role} = "{at}"' for role, at in cpus[host].items()) + "}"
-                )
         file = self.folder / f"{name}.toml"
         file.write_text("\n".join(text) + "\n")
         return file
@@ -133,21 +130,9 @@ def remove(network: str, hosts: list[NestedHost]) -> None:
     if hosts:
         run("docker", "rm", "--force", "--volumes", *(host.container for host in hosts))
     run("docker", "network", "rm", network)
-    script = f"find {CGROUPS} -depth -type d -path '*/{network}-*' -exec rmdir {{}} +"
-    mounted = f"{CGROUPS}:{CGROUPS}"
-    command = [
-        "docker",
-        "run",
-        "--rm",
-        "--cgroupns",
-        "host",
-        "--volume",
-        mounted,
-        "--entrypoint",
-        "sh",
-        IMAGE,
-    ]
-    run(*command, "-c", f"{script} 2>/dev/null; true")
+    script = f"find {CGROUPS} -depth -type d -path '*/{network}-*' -exec rmdir {{}} + 2>/dev/null; true"
+    host = ("--cgroupns", "host", "--volume", f"{CGROUPS}:{CGROUPS}")
+    run("docker", "run", "--rm", *host, "--entrypoint", "sh", IMAGE, "-c", script)
 
 
 @contextmanager
@@ -164,9 +149,8 @@ def nested(
     config = SSH_CONFIG / f"{network}.conf"
     try:
         key = (folder / "key.pub").read_text().strip()
-        hosts.extend(
-            start(name, network, key, name in small, name in ahead) for name in names
-        )  # one by one: those before one that fails are removed
+        # One by one: those before one that fails are removed.
+        hosts.extend(start(name, network, key, name in small, name in ahead) for name in names)
         for host in hosts:
             await_ready(host)
         keys = [f"{host.address} {host.sh('cat /etc/ssh/ssh_host_ed25519_key.pub')}\n" for host in hosts]

@@ -16,7 +16,7 @@ ROLES = ("app", "pgbouncer", "db", "proxy")
 use no CPU if it were real."""
 
 OWN = "own-"
-"""Beginning of the names of services that run beside a reader's own (tandem.lab.own_compose)."""
+"""Beginning of the names of services that run beside a reader's own (tandem.lab.own_service)."""
 
 
 def at(metric: str, share: float) -> str:

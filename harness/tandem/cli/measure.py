@@ -13,10 +13,9 @@ from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, print_json, progress
-from tandem.engine.arriving import needed
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, TrialLab, run
-from tandem.engine.study import Study, held
+from tandem.engine.study import Study, held, needed
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE

@@ -174,7 +174,7 @@ def nightly(
         with files.locked(folder):
             known = files.read(folder)
             today = (
-                {OWN_SERVICE: images.kept(OWN_SERVICE, variants[0].tag or "")}
+                {OWN_SERVICE: images.keep(OWN_SERVICE, Program(tag=variants[0].tag or ""))}
                 if service
                 else images.build_today(cli.ROOT, names, view.note)
             )

@@ -11,6 +11,12 @@ type Blocks = Generator[list[TrialSpec], list[Trial], Any]
 """Yields a block of trial specs, receives its trials. What it returns at its end is for a plan around it."""
 
 
+def in_order[T](ones: Iterable[T]) -> Generator[T, object]:
+    """Yield each of these, whatever becomes of it."""
+    for one in ones:  # noqa: UP028 (a list cannot be sent anything)
+        yield one
+
+
 def in_blocks(
     blocks: Iterable[list[TrialSpec]] | Blocks,
 ) -> Generator[list[TrialSpec], list[Trial], list[Trial]]:
@@ -19,7 +25,7 @@ def in_blocks(
     A ratio lives within its block: a trial that is repeated alone would be compared with neighbours of another hour.
     blocks: a plan among them is sent the trials of each block, so that it can decide about the next. Returns all trials.
     """
-    source = blocks if isinstance(blocks, Generator) else _told_nothing(blocks)
+    source = blocks if isinstance(blocks, Generator) else in_order(blocks)
     void: list[list[TrialSpec]] = []
     made: list[Trial] = []
     block = next(source, None)
@@ -45,11 +51,6 @@ def disturbed(trial: Trial) -> bool:
     found = [one for record in trial.windows for one in record.windows.items()]
     wrong = {label for label, window in found if window.verdict is Verdict.INVALID}
     return any(window.verdict is Verdict.VOID and label not in wrong for label, window in found)
-
-
-def _told_nothing(blocks: Iterable[list[TrialSpec]]) -> Blocks:
-    for block in blocks:  # noqa: UP028 (a list cannot be sent anything)
-        yield block
 
 
 def counting(trials: Iterable[Trial]) -> list[Trial]:

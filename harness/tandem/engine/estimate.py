@@ -45,16 +45,13 @@ class Overheads:
             found[one.label] = self.of.get((one.implementation, away), rest)
         return replace(self, by_label=found)
 
-    def of_each(self, spec: TrialSpec) -> Seconds:
-        """Seconds besides loads in this trial, of each start and of each window."""
-        return self.together if len(spec.variants) > 1 else self.by_label.get(spec.variants[0], self.near)
-
 
 def trial_s(spec: TrialSpec, overheads: Overheads) -> float:
     """How long a trial takes where its warm-ups are steady as soon as they can be."""
     if spec.expected_s is not None:
         return spec.expected_s
-    start_s, window_s = overheads.of_each(spec)
+    own = overheads.by_label.get(spec.variants[0], overheads.near)
+    start_s, window_s = overheads.together if len(spec.variants) > 1 else own
     starts = len(spec.variants) * (start_s + steady_after_s(spec))
     return starts + sum(window.after_s + window.seconds + window_s for window in spec.windows)
 
@@ -76,7 +73,9 @@ def estimate_s(blocks: Iterable[Iterable[TrialSpec]], overheads: Overheads) -> f
 def overheads_of(trials: Iterable[Trial]) -> Overheads:
     """Medians of overheads, of each implementation by itself too. The defaults where nothing tells. Trials of several
     variants tell nothing of those of one: their starts share too much."""
-    known = [trial for trial in trials if _tells(trial)]
+    # A trial that tells is the start of a program: a look at a stand-in verifies nothing and stops at once.
+    known = [one for one in trials if one.overhead_s is not None and one.starts and not is_look(one.spec)]
+    known = [trial for trial in known if any(record.windows for record in trial.windows)]
     alone: dict[bool, list[Trial]] = defaultdict(list)
     own: dict[tuple[str, bool], list[Trial]] = defaultdict(list)
     for trial in known:
@@ -94,12 +93,6 @@ def overheads_of(trials: Iterable[Trial]) -> Overheads:
         _median(together) or least.together,
         {key: seconds for key, of in own.items() if (seconds := _median(of))},
     )
-
-
-def _tells(trial: Trial) -> bool:
-    """Whether it is the start of a program: a look at a stand-in verifies nothing and stops at once."""
-    made = any(record.windows for record in trial.windows)
-    return trial.overhead_s is not None and bool(trial.starts) and made and not is_look(trial.spec)
 
 
 def _median(trials: Sequence[Trial]) -> Seconds | None:

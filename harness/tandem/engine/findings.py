@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from tandem.engine.blocks import counting
 from tandem.facts.fact import by_label, facts
 from tandem.judge.disturbance import GATES, cannot_judge
 from tandem.judge.on_wire import stated
@@ -33,16 +34,13 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return next((v for v in (Verdict.FAILED, Verdict.INVALID, Verdict.VOID) if v in found), Verdict.OK)
 
 
-def not_counted(trials: Iterable[Trial]) -> list[str]:
+def not_counted(trials: Sequence[Trial]) -> list[str]:
     """Why starts have no good attempt, one sentence each, about the last attempt."""
-    last: dict[str, Trial] = {}
-    for trial in trials:
-        if trial.spec.name not in last or last[trial.spec.name].verdict is not Verdict.OK:
-            last[trial.spec.name] = trial
+    good = {trial.spec.name for trial in trials if trial.verdict is Verdict.OK}
     return [
         f"{trial.spec.variants[0]}, round {trial.spec.block}: {trial.verdict}: {why(trial)}"
-        for trial in last.values()
-        if trial.verdict is not Verdict.OK
+        for trial in counting(trials)
+        if trial.spec.name not in good
     ]
 
 

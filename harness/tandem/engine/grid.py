@@ -15,8 +15,6 @@ from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
 CLOSED, OPEN = "closed", "open"
 LONGEST_DISTANCE_MS = 250
 """Longest distance of a database: drivers give up connecting after two seconds."""
-
-
 LONGEST_WAIT_MS = 1000
 """Longest wait of a request: windows last only seconds."""
 SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}

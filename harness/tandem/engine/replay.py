@@ -8,7 +8,7 @@ from typing import Any
 from tandem.analysis.prediction import Replayed, Values, figures, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
-from tandem.engine.stand_ins import LOOK
+from tandem.engine.stand_ins import is_look
 from tandem.errors import unknown
 from tandem.judge.file_io import Counting
 from tandem.lab.prepare import VariantConditions
@@ -39,26 +39,16 @@ def again(catalog: Catalog, result: Result[Any], seed: int) -> Request:
     Where a default has changed since, the recorded value is chosen. Settings that are still the default are not, nor
     those that were unset: a value that is no value cannot be asked for, and the report tells the change.
     """
-    request = result.request
-    variants = [
-        _with_recorded(catalog, request, variant, result.environments.get(variant.label))
-        for variant in request.variants
-    ]
+    request, variants = result.request, list[Variant]()
+    for variant in result.request.variants:
+        recorded = result.environments.get(variant.label)
+        if recorded is not None and variant.stand_in is None:
+            now = VariantConditions(catalog, request, variant).effective_settings()
+            then = {name: value for name, value in recorded.settings.items() if value}
+            chosen = {name: value for name, value in then.items() if now.get(name, value) != value}
+            variant = variant.model_copy(update={"settings": {**variant.settings, **chosen}})
+        variants.append(variant)
     return request.model_copy(update={"seed": seed, "variants": variants})
-
-
-def _with_recorded(
-    catalog: Catalog, request: Request, variant: Variant, recorded: Environment | None
-) -> Variant:
-    if recorded is None or variant.stand_in is not None:
-        return variant
-    now = VariantConditions.of(catalog, request, variant).effective_settings(
-        catalog.implementation(variant.implementation)
-    )
-    chosen = {
-        name: value for name, value in recorded.settings.items() if value and now.get(name, value) != value
-    }
-    return variant.model_copy(update={"settings": {**variant.settings, **chosen}})
 
 
 def of_rows[T](rows: Sequence[str], known: Mapping[str, T]) -> list[T]:
@@ -109,8 +99,7 @@ def compare(
 
 def _values(trials: Sequence[Trial]) -> dict[str, Values]:
     """Label -> its values. The looks at the ceilings are the session's own."""
-    good = [trial for trial in trials if trial.verdict is Verdict.OK and not trial.spec.name.startswith(LOOK)]
-    counted = counting(good)
+    counted = counting(one for one in trials if one.verdict is Verdict.OK and not is_look(one.spec))
     labels = dict.fromkeys(label for trial in counted for label in trial.spec.variants)
     return {
         label: _compared([trial for trial in counted if label in trial.spec.variants], label)
@@ -145,27 +134,25 @@ def _differences(before: Environment, after: Environment) -> Iterator[str]:
         if environment.git_dirty:
             yield f"the working tree had uncommitted changes {when}"
 
-    def told(host: dict[str, str | int | float | None]) -> dict[str, str]:
-        return {name: str(value) for name, value in host.items() if value is not None}
+    def told(host: Mapping[str, str | int | float | None]) -> dict[str, str]:
+        # What is measured of a clock or a network is never the same twice.
+        known = {name: str(value) for name, value in host.items() if value is not None}
+        return {name: value for name, value in known.items() if not name.endswith("_ms")}
 
-    yield from _changed("host", told(before.host), told(after.host), brief=False)
+    yield from _changed("host", told(before.host), told(after.host))
     for name, host in before.hosts.items():
-        if name in after.hosts:  # what is measured of a clock or a network is never the same twice
-            old, new = (
-                {k: v for k, v in told(one).items() if not k.endswith("_ms")}
-                for one in (host, after.hosts[name])
-            )
-            yield from _changed(f"{name}'s", old, new, brief=False)
-    yield from _changed("version of", before.versions, after.versions, brief=False)
-    yield from _changed("setting", before.settings, after.settings, brief=False)
+        if name in after.hosts:
+            yield from _changed(f"{name}'s", told(host), told(after.hosts[name]))
+    yield from _changed("version of", before.versions, after.versions)
+    yield from _changed("setting", before.settings, after.settings)
     given = [{k: v for k, v in e.variables.items() if k not in e.settings} for e in (before, after)]
-    yield from _changed("variable", given[0], given[1], brief=False)
+    yield from _changed("variable", given[0], given[1])
     yield from _changed("image of", before.images, after.images, brief=True)
     yield from _changed("content of", before.hashes, after.hashes, brief=True)
     yield from _changed("configuration:", before.configuration, after.configuration, brief=True)
 
 
-def _changed(what: str, old: dict[str, str], new: dict[str, str], brief: bool) -> Iterator[str]:
+def _changed(what: str, old: dict[str, str], new: dict[str, str], brief: bool = False) -> Iterator[str]:
     """brief: the values are too long to be shown. What the old record does not have is no difference."""
     for name in sorted(old):
         if name in new and old[name] != new[name]:

@@ -1,6 +1,6 @@
 """The loop: takes a study's specs, makes the trials that the journal does not have, concludes, keeps the result."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -10,12 +10,11 @@ from typing import Any, Protocol
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.arriving import sent
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal
-from tandem.engine.study import Study, Windows, in_order, passed_on
+from tandem.engine.study import Study, Windows, in_order, passed_on, sent
 from tandem.errors import TandemError
 from tandem.facts.estimate import estimates
 from tandem.judge.on_wire import stated
@@ -143,7 +142,7 @@ def run[C: Conclusions](
         with lab.up():
             every = drive(plan, _maker(study, lab, journal, view), block, estimated_again)
         trials = [trial for trial in every if not stand_ins.is_look(trial.spec)]
-        looked = stand_ins.looks_of([trial for trial in every if stand_ins.is_look(trial.spec)])
+        looked = stand_ins.looks_of(every)
         baselines = Baselines(
             ceilings_rps=stand_ins.ceilings_rps(looked), looks=looked, selftest=session.selftest
         )
@@ -236,15 +235,13 @@ def _title(spec: TrialSpec) -> str:
 
 def summary(trial: Trial) -> str:
     """One line about a trial, for people."""
+    several = len(trial.spec.variants) > 1
     rates = [
-        f"{label} {window.goodput_rps:,.0f}/s"
-        if len(trial.spec.variants) > 1
-        else f"{window.goodput_rps:,.0f}/s"
+        f"{f'{label} ' if several else ''}{window.goodput_rps:,.0f}/s"
         for label in trial.spec.variants
         for window in trial.of(label, "closed")[-1:]
     ]
-    grave = why(trial)
-    reason = f": {grave}" if grave else ""
+    reason = f": {grave}" if (grave := why(trial)) else ""
     rest = f" (overhead {trial.overhead_s:.1f} s)" if trial.overhead_s is not None else ""
     read = stated([window for record in trial.windows for window in record.windows.values()])
     return f"{', '.join([*rates, str(trial.verdict)])}{reason}{read and f'; {read}'}{rest}"
@@ -252,7 +249,7 @@ def summary(trial: Trial) -> str:
 
 def phases(trials: Sequence[Trial], besides: dict[str, float]) -> dict[str, float]:
     """Seconds of each phase, summed over all trials, beside what is outside them."""
-    out = dict(besides)
+    out = defaultdict(float, besides)
     for phase in (phase for trial in trials for phase in trial.phases):
-        out[phase.name] = out.get(phase.name, 0.0) + phase.duration_s
-    return out
+        out[phase.name] += phase.duration_s
+    return dict(out)

@@ -7,9 +7,8 @@ from statistics import fmean
 from typing import Any
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.arriving import scheduled
 from tandem.engine.blocks import Blocks
-from tandem.engine.study import Study, generators_of
+from tandem.engine.study import Study, generators_of, scheduled
 from tandem.load.generator import OHA
 from tandem.record.request import Request, StandIn, Variant
 from tandem.record.result import CeilingLook
@@ -112,8 +111,7 @@ def in_each_block(catalog: Catalog, request: Request, own: Blocks) -> Blocks:
 
 def can_bind(stand_in: StandIn, block: Sequence[Trial]) -> bool:
     """Whether anything in a block came near it, or it is not known."""
-    looks = looks_of([one for one in block if is_look(one.spec) and kind_of(one.spec) == stand_in])
-    rates = [one.goodput_rps for one in looks.get(stand_in, []) if one.goodput_rps]
+    rates = [one.goodput_rps for one in looks_of(block).get(stand_in, []) if one.goodput_rps]
     reached = [
         window.goodput_rps
         for made in block
@@ -143,9 +141,9 @@ def kind_of(spec: TrialSpec) -> str:
 
 
 def looks_of(trials: Sequence[Trial]) -> dict[str, list[CeilingLook]]:
-    """Stand-in -> the looks at it."""
+    """Stand-in -> the looks at it, of trials among which they are."""
     found: dict[str, list[CeilingLook]] = {}
-    for made in trials:
+    for made in (one for one in trials if is_look(one.spec)):
         window = made.window(WINDOW)
         ok = window is not None and Verdict.OK is made.verdict is window.verdict
         rate = window.goodput_rps if ok and window is not None else None

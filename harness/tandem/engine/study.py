@@ -1,7 +1,9 @@
-"""What a command adds to the engine: which trials it wants, and what it concludes from them."""
+"""What a command adds to the engine: which trials it wants, and what it concludes from them; and which generator sends its
+windows."""
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue, ValidationError
@@ -9,14 +11,19 @@ from rich.console import RenderableType
 
 from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.scenario import SCHEDULED
 from tandem.engine.blocks import Blocks, in_blocks
+from tandem.engine.blocks import in_order as in_order
 from tandem.errors import UsageError
 from tandem.lab.visit import Windows as Windows
+from tandem.load.generator import OHA
+from tandem.load.vegeta import VEGETA
 from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
-from tandem.record.store import explained
-from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.store import explained, file_name
+from tandem.record.trial import Arrivals, Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.wording import counted
 
 
 class Options(Part):
@@ -129,15 +136,42 @@ def answered[Q, A, R](questions: Generator[Q, A, R], answer: Callable[[Q], A]) -
         return found
 
 
-def in_order(windows: Iterable[WindowSpec]) -> Windows:
-    """Yield these windows, whatever becomes of them."""
-    for window in windows:  # noqa: UP028 (a list cannot be sent anything)
-        yield window
-
-
 def generators_of(study: Study[Any]) -> set[str]:
     """The load generators that the windows of a study name."""
     return {window.generator for block in study.outline() for spec in block for window in spec.windows}
+
+
+def needed(study: Study[Any]) -> set[str]:
+    """The load generators that the windows of a study will be sent by."""
+    drawn = study.request.conditions.arrivals is not None or scheduled(study)
+    return generators_of(study) | ({VEGETA.name} if drawn else set())
+
+
+def scheduled(study: Study[Any]) -> set[str]:
+    """Labels of the variants whose requests only vegeta can send: mixes, and clients that try again or close their connections."""
+    known, asked = study.catalog.scenarios, study.request.scenario
+    alike = {name for name, scenario in known.items() if scenario.scheduled}
+    own = {one.label for one in study.variants if any(map(one.scenario_changes.get, SCHEDULED))}
+    return own | {one.label for one in study.variants if (one.scenario or asked) in alike}
+
+
+def sent(study: Study[Any], windows: Windows, block: int) -> Windows:
+    """The windows of one warm start, those that oha cannot make as vegeta makes them: open loops whose arrivals are drawn, and
+    what only it can send. All variants of a block have one seed."""
+    request, labels = study.request, scheduled(study)
+
+    def changed(spec: WindowSpec) -> WindowSpec:
+        process = request.conditions.arrivals if spec.load == "open" else None
+        if spec.generator != OHA.name or not (process or labels & set(spec.variants)):
+            return spec
+        name = spec.name
+        for label in spec.variants:  # it may end with the variant's
+            name = name.removesuffix(file_name(label))
+        drawn = hashlib.sha256(f"{request.seed} {block} {name}".encode()).digest()[:4]
+        arrivals = (process or Arrivals()).model_copy(update={"seed": int.from_bytes(drawn)})
+        return spec.model_copy(update={"generator": VEGETA.name, "arrivals": arrivals})
+
+    return passed_on(windows, changed)
 
 
 SPARE_THREADS = 64
@@ -173,9 +207,10 @@ def warn_of_too_few(
     """
     if have >= least:
         return
-    few = what if have > 1 else what.removesuffix("s")
     named = f" ({plan})" if plan else ""
-    told = f"{have} {few} cannot {cannot}: that takes {least}{named}, {least / have:.2g} times as long"
+    told = (
+        f"{counted(have, what)} cannot {cannot}: that takes {least}{named}, {least / have:.2g} times as long"
+    )
     tell(f"{told}. {so}" if so else told)
 
 

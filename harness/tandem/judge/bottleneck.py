@@ -36,7 +36,7 @@ LIMITS = {
 }
 """Role -> its tag, and the share of its CPUs from which on they are exhausted."""
 BESIDE = ("beside", 0.80)
-"""Tag and limit (as in LIMITS) of a service that runs beside a reader's own (tandem.lab.own_compose)."""
+"""Tag and limit (as in LIMITS) of a service that runs beside a reader's own (tandem.lab.own_service)."""
 OWN = frozenset({"app-cpu", "app-thread", "pool-wait", "thread-pool", "distance", "latency-bound"})
 """Limits inside the application, or in its waiting: only these make a rate a property of the implementation."""
 

@@ -201,10 +201,8 @@ class Application:
 
     def names(self, name: str) -> list[str]:
         """Names of the files of each generator."""
-        several = len(self.generators) > 1
-        return (
-            [f"{name}-g{number}" for number, _ in enumerate(self.generators, start=1)] if several else [name]
-        )
+        own = [f"{name}-g{number}" for number in range(1, self.case.generators + 1)]
+        return own if len(own) > 1 else [name]
 
     def send(self, name: str, load: Load, by: Generator) -> None:
         """Gives the generators what they read; name: of the load's files. Raises TandemError."""

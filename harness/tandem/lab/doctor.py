@@ -17,6 +17,7 @@ from tandem.judge.fitness import Check, State, disk, files
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
 from tandem.lab import images
 from tandem.lab.stack import engine_versions
+from tandem.wording import counted
 
 WATCHED_S = 3.0
 CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
@@ -40,10 +41,17 @@ POWER: Final = {
 """Key of Host.power -> what keeps the clock steady, and what anything else means."""
 
 
+def _either(
+    name: str, good: bool, yes: tuple[str, str], no: tuple[str, str], otherwise: State = "limited"
+) -> Check:
+    """The check of something that is good or not. yes, no: what was found then, and what it means."""
+    return Check(name, "good", *yes) if good else Check(name, otherwise, *no)
+
+
 def cpus(topology: Topology) -> list[Check]:
     """What the physical cores are enough for, and whether two programs may share one."""
     cores, threads = len(topology.cores), sum(len(core.cpus) for core in topology.cores)
-    found = str(threads) if threads == cores else f"{threads} on {_cores(cores)}"
+    found = str(threads) if threads == cores else f"{threads} on {counted(cores, 'cores')}"
     enough: tuple[State, str] = ("good", "every role has CPUs of its own")
     if topology.places < 2:
         enough = "bad", "everything shares one core: no result can be compared"
@@ -59,15 +67,9 @@ def cpus(topology: Topology) -> list[Check]:
         means = "siblings that are not for containers: what runs there slows a core of ours down"
         out.append(Check("SMT", "limited", _written(beside), means))
     elif threads > cores:
-        state: State = "good" if cores > 1 else "limited"
-        out.append(
-            Check("SMT", state, "on", "whole cores are given; another program may still take a sibling")
-        )
+        on = "on", "whole cores are given; another program may still take a sibling"
+        out.append(_either("SMT", cores > 1, on, on))
     return out
-
-
-def _cores(number: int, kind: str = "") -> str:
-    return f"{number} {kind}core{'s' if number > 1 else ''}"
 
 
 def _written(numbers: Collection[int]) -> str:
@@ -93,7 +95,7 @@ def seats(placement: EnvFile, topology: Topology) -> list[tuple[str, str, str]]:
     free = [core for core in topology.cores if not used & {*core.cpus}]
     spare = [cpu for core in free for cpu in core.cpus]
     for left, who, why in (
-        (spare, "nobody", f"{_cores(len(free), 'more ')}: not needed"),
+        (spare, "nobody", f"{counted(len(free), 'more cores')}: not needed"),
         (topology.barred, "others", "not for this engine's containers"),
         (topology.offline, "nobody", "offline"),
     ):
@@ -104,7 +106,8 @@ def seats(placement: EnvFile, topology: Topology) -> list[tuple[str, str, str]]:
 def _why(cores: set[Core], own: set[int], used: set[int], topology: Topology) -> str:
     kinds, nodes = {core.kind for core in cores}, sorted({core.node for core in cores})
     kind = "fast " if kinds == {0} else "unlike " if len(kinds) > 1 else "slow "
-    out = [_cores(len(cores), kind if any(core.kind for core in topology.cores) else "")]
+    hybrid = any(core.kind for core in topology.cores)
+    out = [counted(len(cores), f"{kind if hybrid else ''}cores")]
     if len({core.node for core in topology.cores}) > 1:
         out.append(f"node {', '.join(map(str, nodes))}")
     siblings = {cpu for core in cores for cpu in core.cpus} - own
@@ -119,13 +122,10 @@ def _why(cores: set[Core], own: set[int], used: set[int], topology: Topology) ->
 
 def power(told: Mapping[str, str | int | None]) -> list[Check]:
     """What changes the clock, of what the kernel tells (Host.power)."""
-    steady = "keeps the clock steady"
     return [
-        Check(name, "good", str(told[name]), steady)
-        if told[name] == wanted
-        else Check(name, "limited", str(told[name]), means)
+        _either(name, found == wanted, (str(found), "keeps the clock steady"), (str(found), means))
         for name, (wanted, means) in POWER.items()
-        if told[name] is not None
+        if (found := told[name]) is not None
     ]
 
 
@@ -140,30 +140,19 @@ def _quiet(host: Host) -> list[Check]:
         "limited": "differences below 25 % mean nothing unless they are paired",
         "good": "now; later bursts on shared hosts are recorded",
     }
-    state: State = "limited" if busy > FOREIGN_WARN else "good"
-    means = (
-        "something else is running: stop it before you measure" if state == "limited" else "nothing else runs"
-    )
+    idle = f"{busy:.1%}", "nothing else runs"
+    other = f"{busy:.1%}", "something else is running: stop it before you measure"
     return [
         Check("steal", taken, f"{steal:.1%}", stolen[taken]),
-        Check("foreign CPU", state, f"{busy:.1%}", means),
+        _either("foreign CPU", busy <= FOREIGN_WARN, idle, other),
     ]
-
-
-def _hiccups(host: Host) -> Check:
-    if host.can_be_realtime():
-        means = f"a stall of more than {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
-        return Check("hiccup meter", "good", "real-time priority", means)
-    means = "the engine grants no real-time priority, so hiccups are recorded but not judged"
-    return Check("hiccup meter", "limited", "ordinary priority", means)
 
 
 def capture(host: Host) -> Check:
     """Whether answers of the load can be read on the wire."""
-    if host.can_capture():
-        return Check("capture", "good", "packet sockets", "answers of the load are read on the wire")
+    sockets = "packet sockets", "answers of the load are read on the wire"
     means = "the engine grants no NET_RAW, so the load's own answers are not compared"
-    return Check("capture", "limited", "no packet sockets", means)
+    return _either("capture", host.can_capture(), sockets, ("no packet sockets", means))
 
 
 def _engine() -> Check:
@@ -172,10 +161,8 @@ def _engine() -> Check:
     except DockerException as error:
         return Check("docker", "bad", "no answer", complaint(error).splitlines()[-1])
     found = f"{versions['docker']}, Compose {versions['compose']}"
-    if not places:
-        means = "gives no container CPUs of its own (rootless, without the controller cpuset): only --placement shared runs"
-        return Check("docker", "limited", found, means)
-    return Check("docker", "good", found, "builds and runs the stack")
+    means = "gives no container CPUs of its own (rootless, without the controller cpuset): only --placement shared runs"
+    return _either("docker", bool(places), (found, "builds and runs the stack"), (found, means))
 
 
 def _old_images() -> list[Check]:
@@ -189,25 +176,24 @@ def _old_images() -> list[Check]:
 def examine(root: Path, host: Host) -> list[Check]:
     """Looks at the machine for a few seconds. root: the repository, beside which results are kept."""
     told = host.describe()
-    clock, steady = str(told["clock_source"]), "steady and cheap to read"
-    slow = "slow to read: costs the load generator CPU"
+    clock, slow = str(told["clock_source"]), "slow to read: costs the load generator CPU"
+    groups = f"version {told['cgroup_version']}", "CPU time and memory of every container are readable"
+    unread = "not readable", "CPU and memory cannot be measured"
+    real = "real-time priority", f"a stall of more than {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
+    ordinary = (
+        "ordinary priority",
+        "the engine grants no real-time priority, so hiccups are recorded but not judged",
+    )
     return [
         *cpus(host.topology()),
         _engine(),
         *_old_images(),
         *_quiet(host),
-        Check(
-            "cgroups",
-            "good",
-            f"version {told['cgroup_version']}",
-            "CPU time and memory of every container are readable",
-        )
-        if told["cgroup_version"]
-        else Check("cgroups", "bad", "not readable", "CPU and memory cannot be measured"),
+        _either("cgroups", bool(told["cgroup_version"]), groups, unread, "bad"),
         files(int(told["open_files_limit"] or 0)),
-        Check("clock", "good", clock, steady) if clock in CLOCKS else Check("clock", "limited", clock, slow),
+        _either("clock", clock in CLOCKS, (clock, "steady and cheap to read"), (clock, slow)),
         *power(host.power()),
-        _hiccups(host),
+        _either("hiccup meter", host.can_be_realtime(), real, ordinary),
         capture(host),
         disk(shutil.disk_usage(root).free),
     ]

@@ -21,7 +21,7 @@ from tandem.hosts.engine import Engine
 from tandem.judge.fitness import Between, Link, Machine, Readings
 from tandem.lab.images import build_image, taken
 from tandem.lab.lab_hosts import AGENT_IMAGE, build_agent, destination
-from tandem.lab.stack import LABEL, engine_versions, tail
+from tandem.lab.stack import LABEL, engine_versions, side_by_side, tail
 
 AT_ONCE = 4
 """Hosts that are read side by side: a clock is known the better the sooner this machine hears the answer."""
@@ -44,37 +44,32 @@ def _reach(host: LabHost) -> _Seen:
     """Reach a host. A failure is kept and ends nothing: the other hosts are looked at as well."""
     if host.engine == ON_THIS_ENGINE:
         return _Seen(Machine(host), DockerClient())
+    engine = None
     try:
         engine = Engine(host.name, *destination(host))
-    except (TandemError, DockerException, OSError) as error:
-        return _Seen(_said(host, error))
-    try:
         engine.expect_free()
         for image in (AGENT_IMAGE, NETWORK_IMAGE):
             engine.send(image)
     except (TandemError, DockerException, OSError) as error:
-        engine.close()
+        if engine is not None:
+            engine.close()
         return _Seen(_said(host, error))
     return _Seen(Machine(host), engine.docker, engine)
-
-
-def _readings(engine: Engine | None) -> Readings:
-    """engine: None is this machine's. Raises TandemError, DockerException, OSError."""
-    if engine is None:
-        host: Host = HERE
-        version, ahead_s, error_s = engine_versions()["docker"], 0.0, 0.0
-    else:
-        host = remote = engine.start_agent(AGENT_IMAGE)
-        version, ahead_s, error_s = engine.version, remote.clock.ahead_s, remote.clock.error_s
-    files, free = host.limits().open_files, host.free_bytes()
-    return Readings(version, ahead_s * 1e3, error_s * 1e3, host.cpus, files, free)
 
 
 def _read(seen: _Seen) -> _Seen:
     if seen.docker is None:
         return seen
     try:
-        return replace(seen, machine=replace(seen.machine, told=_readings(seen.engine)))
+        if seen.engine is None:
+            host: Host = HERE
+            version, ahead_s, error_s = engine_versions()["docker"], 0.0, 0.0
+        else:
+            host = remote = seen.engine.start_agent(AGENT_IMAGE)
+            version, ahead_s, error_s = seen.engine.version, remote.clock.ahead_s, remote.clock.error_s
+        files, free = host.limits().open_files, host.free_bytes()
+        told = Readings(version, ahead_s * 1e3, error_s * 1e3, host.cpus, files, free)
+        return replace(seen, machine=replace(seen.machine, told=told))
     except (TandemError, DockerException, OSError) as error:
         return _Seen(_said(seen.machine.host, error), None, seen.engine)
 
@@ -82,8 +77,7 @@ def _read(seen: _Seen) -> _Seen:
 @contextmanager
 def _seen(lab: Lab) -> Iterator[dict[str, _Seen]]:
     """All hosts; what was reached is let go of at the end."""
-    with ThreadPoolExecutor(len(lab.hosts)) as threads:
-        found = list(threads.map(_reach, lab.hosts.values()))
+    found = side_by_side(_reach, lab.hosts.values())
     try:
         with ThreadPoolExecutor(AT_ONCE) as threads:
             yield dict(zip(lab.hosts, threads.map(_read, found), strict=True))
@@ -108,7 +102,8 @@ def look(lab: Lab, root: Path) -> tuple[list[Machine], list[Link]]:
     """Hosts and links of a lab. Pairs of hosts are measured one after the other: they would take each other's
     network. Raises TandemError where an image that this needs does not build here."""
     build_agent(root)
-    _build(root)
+    if taken(root, NETWORK_IMAGE, DOCKERFILE, "", {}) is None:
+        build_image(root, NETWORK_IMAGE, DOCKERFILE, "network")
     with _seen(lab) as seen:
         links = [_link(lab, pair, seen[pair[0]], seen[pair[1]]) for pair in lab.links()]
     return [one.machine for one in seen.values()], links
@@ -152,20 +147,11 @@ def read_network(printed: str) -> Between:
     return Between(float(median[1]) / 1e3, float(p99[1]) / 1e3, there, back)
 
 
-def _build(root: Path) -> None:
-    """The image, on this machine's engine. Raises TandemError with the end of the output."""
-    if taken(root, NETWORK_IMAGE, DOCKERFILE, "", {}) is None:
-        build_image(root, NETWORK_IMAGE, DOCKERFILE, "network")
-
-
-def _start(docker: DockerClient, script: str, *options: str) -> list[str]:
-    """The command that starts one container on the host's own network, so that what lies between is the network alone."""
+def _run(docker: DockerClient, script: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a container on the host's own network, so that what lies between is the network alone. Raises TandemError
+    where it does not end in time."""
     ours = ["--rm", "--network", "host", "--label", OWN, "--cap-drop", "ALL", *options]
-    return [*map(str, docker.client_config.docker_cmd), "run", *ours, NETWORK_IMAGE, "sh", "-c", script]
-
-
-def _ran(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Raises TandemError where it does not end in time."""
+    command = [*map(str, docker.client_config.docker_cmd), "run", *ours, NETWORK_IMAGE, "sh", "-c", script]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     except subprocess.TimeoutExpired:
@@ -174,14 +160,14 @@ def _ran(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 def measure_network(one: DockerClient, other: DockerClient, address: str) -> Between:
     """One host asks the other at an address of it. Both must have NETWORK_IMAGE. Raises TandemError."""
-    begun = _ran(_start(other, LISTEN.format(address=address), "--detach"))
+    begun = _run(other, LISTEN.format(address=address), "--detach")
     if begun.returncode:
         raise TandemError(f"its container does not start: {tail(begun.stderr, 1)}")
     container = begun.stdout.strip()
     deadline = time.monotonic() + LISTENING_S
     try:
         while True:
-            asked = _ran(_start(one, ASK.format(address=address)))
+            asked = _run(one, ASK.format(address=address))
             try:
                 return read_network(asked.stdout + asked.stderr)
             except ValueError as error:

@@ -104,8 +104,8 @@ class ContainerFloor:
         apps = {label: self.apps[label] for label in spec.variants}
         cases = {label: app.case for label, app in apps.items()}
         try:
-            for label, app in apps.items():
-                self._point(app, spec, cases[label].load_address)
+            for app in apps.values():
+                self._point(app, spec)
             if spec.generator == SILENT:
                 return silent_window(apps[spec.variants[0]], spec)
             return self._measured(spec, apps)
@@ -116,11 +116,11 @@ class ContainerFloor:
             for label, app in apps.items():
                 app.ask_for(cases[label])
 
-    def _point(self, app: Application, spec: WindowSpec, own_address: str) -> None:
+    def _point(self, app: Application, spec: WindowSpec) -> None:
         """Makes the application be asked for what the window says."""
         if not spec.scenario_changes and spec.address is None:
             return
-        address = spec.address or own_address
+        address = spec.address or app.case.load_address
         case = replace(
             app.case,
             scenario=changed(app.case.scenario, spec.scenario_changes),

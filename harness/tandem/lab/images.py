@@ -164,9 +164,8 @@ def _digest(name: str) -> str | None:
     """The digest that a tag of a registry stands for; None where there is no such tag, or no registry."""
     command = ["docker", "buildx", "imagetools", "inspect", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = DIGEST.search(
-        done.stdout
-    )  # not by --format: Debian's buildx 0.13 prints everything for one of its own
+    # Not by --format: Debian's buildx 0.13 prints everything for one of its own.
+    found = DIGEST.search(done.stdout)
     return found[1] if done.returncode == 0 and found else None
 
 
@@ -258,10 +257,11 @@ def build_side_by_side(jobs: dict[str, tuple[Stack, str]], note: Callable[[str],
                 ended, left = wait(left, STILL_S, FIRST_COMPLETED)
                 lasted_s = time.monotonic() - began
                 for job in ended:
-                    if (origin := job.result()) is not None:
-                        note(f"  {running[job]}: taken from {origin} in {lasted_s:.0f} s")
-                    elif lasted_s >= TOLD_FROM_S:
-                        note(f"  {running[job]}: {lasted_s:.0f} s")
+                    place = job.result()
+                    if place or lasted_s >= TOLD_FROM_S:
+                        note(
+                            f"  {running[job]}: {f'taken from {place} in ' if place else ''}{lasted_s:.0f} s"
+                        )
                 if not ended:
                     note(f"  after {lasted_s:.0f} s still: {', '.join(sorted(running[job] for job in left))}")
         except TandemError:
@@ -316,11 +316,10 @@ def as_here(implementation: str, program: Program) -> Program:
     return program.model_copy(update={"tag": tag_of(image), "base": base_of(image)})
 
 
-def kept(implementation: str, tag: str) -> Program:
-    """An image of this machine, under the tag that says what it runs. No commit has its sources."""
-    image = DockerClient().image.inspect(reference(implementation, tag))
-    found = Program(tag=tag_of(image), base=base_of(image))
-    image.tag(reference(implementation, found.tag))
+def keep(implementation: str, program: Program) -> Program:
+    """Gives an image of this machine, whatever its tag, the one that says what it runs."""
+    found = as_here(implementation, program)
+    DockerClient().image.tag(reference(implementation, program.tag), reference(implementation, found.tag))
     return found
 
 
@@ -328,21 +327,14 @@ def build_today(
     root: Path, implementations: Sequence[str], note: Callable[[str], None]
 ) -> dict[str, Program]:
     """Builds the implementations' folders and tags what comes out. Raises TandemError for one that does not build."""
-    commit = git(root, "rev-parse", "HEAD")
-    dirty = bool(has_changes(root))
-    found = {}
+    built = Program(tag="latest", commit=git(root, "rev-parse", "HEAD"), dirty=bool(has_changes(root)))
     with tempfile.TemporaryDirectory() as folder:
         stacks = {
             name: Stack(root, BENCH_PROJECT, {"IMPL": name}, Path(folder, f"{name}.env"))
             for name in implementations
         }
         build_side_by_side({name: (stack, "app") for name, stack in stacks.items()}, note)
-        for name, stack in stacks.items():
-            image = stack.image("app")
-            program = Program(tag=tag_of(image), commit=commit, dirty=dirty, base=base_of(image))
-            image.tag(reference(name, program.tag))
-            found[name] = program
-    return found
+    return {name: keep(name, built) for name in implementations}
 
 
 def frozen_stack(
@@ -400,10 +392,8 @@ def on_todays_base(root: Path, implementation: str, program: Program) -> Program
     """
     new = program.model_copy(update={"tag": f"{program.tag}-again"})
     rebuild(root, implementation, new, "Base and commits cannot be told apart.", taken=False)
-    found = as_here(implementation, new)
-    docker, built = DockerClient(), reference(implementation, new.tag)
-    docker.image.tag(built, reference(implementation, found.tag))
-    docker.image.remove(built)  # this name of it alone
+    found = keep(implementation, new)
+    DockerClient().image.remove(reference(implementation, new.tag))  # this name of it alone
     return found
 
 

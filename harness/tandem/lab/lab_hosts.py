@@ -2,9 +2,7 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +18,7 @@ from tandem.hosts.remote import Remote
 from tandem.hosts.several import SeveralHosts
 from tandem.lab.images import BUILT, build_image
 from tandem.lab.sites import FAULTS, PORTS, EngineSite, Local, Sites, as_role, home, overlay
-from tandem.lab.stack import remove_leftovers
+from tandem.lab.stack import remove_leftovers, side_by_side
 
 AGENT_IMAGE: Final = "tandem/agent"
 CONTEXT_S: Final = 10
@@ -40,17 +38,13 @@ class LabSites(Sites):
 
     def __init__(self, lab: Lab, sites: Mapping[str, EngineSite]) -> None:
         """sites: by the name of the lab's host."""
-        super().__init__()
+        super().__init__(list(sites.values()))
         self.lab, self._sites = lab, dict(sites)
         self._machines = SeveralHosts([site.host for site in sites.values()])
         self._first_cpu, first = dict[str, int](), 0
         for name, site in self._sites.items():
             self._first_cpu[name] = first
             first += site.host.cpus
-
-    @property
-    def all(self) -> Sequence[EngineSite]:
-        return list(self._sites.values())
 
     def of(self, service: str) -> EngineSite:
         return self._sites[home(self.lab, service).name]
@@ -93,39 +87,29 @@ class LabSites(Sites):
         out = []
         for name, site in self._sites.items():
             host, roles = site.host, ", ".join(self.lab.hosts[name].roles)
-            clock = host.clock if isinstance(host, Remote) else None
-            ahead = (
-                f", clock {clock.ahead_s * 1e3:+.1f} ± {clock.error_s * 1e3:.1f} ms from ours"
-                if clock
-                else ""
-            )
-            out.append(f"host {name}: {roles}; {host.cpus} CPUs{ahead}")
+            told = f"host {name}: {roles}; {host.cpus} CPUs"
+            if isinstance(host, Remote):
+                clock = host.clock
+                told += f", clock {clock.ahead_s * 1e3:+.1f} ± {clock.error_s * 1e3:.1f} ms from ours"
+            out.append(told)
         return out
 
     def record(self) -> dict[str, dict[str, Any]]:
-        return {name: self._recorded(name, site) for name, site in self._sites.items()}
-
-    def _recorded(self, name: str, site: EngineSite) -> dict[str, Any]:
-        host = site.host
-        found: dict[str, Any] = {"roles": ", ".join(self.lab.hosts[name].roles), **host.describe()}
-        if isinstance(host, Remote):
-            clock = host.measure_clock()
-            found["clock_ahead_ms"] = clock.ahead_s * 1e3
-            found["clock_error_ms"] = clock.error_s * 1e3
-            found["asked_round_trip_ms"] = clock.round_trip_s * 1e3
-            for service in self.lab.hosts[name].roles:
-                found |= self._handshakes(service, host)
-        return found
-
-    def _handshakes(self, asker: Role, host: Remote) -> dict[str, Any]:
-        """The way to those on other hosts that it asks and that are up before the first start."""
-        out = {}
-        for service in ASKED_OF.get(asker, ()):
-            other = self.of(service)
-            if other.address is not None and other.host is not host:
-                with suppress(OSError):  # not in this topology's path
-                    took_s = host.handshake_s(other.address, PORTS[service][0])
-                    out[f"handshake_{asker}_to_{service}_ms"] = took_s * 1e3
+        out = dict[str, dict[str, Any]]()
+        for name, site in self._sites.items():
+            host, roles = site.host, self.lab.hosts[name].roles
+            out[name] = {"roles": ", ".join(roles), **host.describe()}
+            if isinstance(host, Remote):
+                clock = host.measure_clock()
+                out[name]["clock_ahead_ms"] = clock.ahead_s * 1e3
+                out[name]["clock_error_ms"] = clock.error_s * 1e3
+                out[name]["asked_round_trip_ms"] = clock.round_trip_s * 1e3
+                for asker, asked in ((role, other) for role in roles for other in ASKED_OF.get(role, ())):
+                    other = self.of(asked)
+                    if other.address is not None and other.host is not host:
+                        with suppress(OSError):  # not in this topology's path
+                            took_s = host.handshake_s(other.address, PORTS[asked][0])
+                            out[name][f"handshake_{asker}_to_{asked}_ms"] = took_s * 1e3
         return out
 
     def close(self) -> None:
@@ -172,35 +156,22 @@ def machines(lab: Lab) -> set[str]:
 def connect(lab: Lab) -> dict[str, EngineSite]:
     """Every engine of a lab, side by side. Raises TandemError, and lets go of the others, where one is not reached."""
 
-    def one(host: LabHost) -> EngineSite:
+    def one(host: LabHost) -> EngineSite | TandemError:
         if host.engine == ON_THIS_ENGINE:
             return Local(host.name, host.address)
-        return Engine(host.name, *destination(host), host.address)
+        try:
+            return Engine(host.name, *destination(host), host.address)
+        except TandemError as error:
+            return error
 
-    sites, error = dict[str, EngineSite](), None
-    with ThreadPoolExecutor(len(lab.hosts)) as threads:
-        asked = {name: threads.submit(one, host) for name, host in lab.hosts.items()}
-        for name, job in asked.items():
-            try:
-                sites[name] = job.result()
-            except TandemError as found:
-                error = error or found
-    if error is not None:
-        for site in sites.values():
-            site.close()
-        raise error
+    found = dict(zip(lab.hosts, side_by_side(one, lab.hosts.values()), strict=True))
+    sites = {name: site for name, site in found.items() if not isinstance(site, TandemError)}
+    for error in found.values():
+        if isinstance(error, TandemError):
+            for site in sites.values():
+                site.close()
+            raise error
     return sites
-
-
-@dataclass(frozen=True)
-class Engines(Sites):
-    """Engines alone, to see what is there already."""
-
-    sites: Sequence[EngineSite]
-
-    @property
-    def all(self) -> Sequence[EngineSite]:
-        return self.sites
 
 
 def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
@@ -211,7 +182,7 @@ def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
             found = []
             if isinstance(site, Engine) and (agents := remove_agents(site)):
                 found.append(f"{len(agents)} of our probes")
-            if remove_leftovers(root, env_file, Engines([site])):
+            if remove_leftovers(root, env_file, Sites([site])):
                 found.append("the containers of a measurement")
             if isinstance(site, Engine) and (images := remove_images(site)):
                 found.append(f"{images} images")
@@ -235,7 +206,9 @@ def open_lab(lab: Lab, root: Path) -> LabSites:
     """A lab whose hosts can be read. root: of the repository. Raises TandemError, UsageError; nothing stays open then."""
     sites = connect(lab)
     try:
-        _start_agents([site for site in sites.values() if isinstance(site, Engine)], root)
+        if engines := [site for site in sites.values() if isinstance(site, Engine)]:
+            build_agent(root)
+            side_by_side(_start_agent, engines)
         found = LabSites(lab, sites)
         for name, host in lab.hosts.items():
             have = sites[name].host.cpus
@@ -254,16 +227,7 @@ def build_agent(root: Path) -> None:
     build_image(root, AGENT_IMAGE, "harness/Dockerfile", "agent", target="agent")
 
 
-def _start_agents(sites: Sequence[Engine], root: Path) -> None:
-    if not sites:
-        return
-    build_agent(root)
-
-    def one(site: Engine) -> None:
-        site.expect_free()
-        site.send(AGENT_IMAGE)
-        site.start_agent(AGENT_IMAGE)
-
-    with ThreadPoolExecutor(len(sites)) as threads:
-        for job in [threads.submit(one, site) for site in sites]:
-            job.result()
+def _start_agent(site: Engine) -> None:
+    site.expect_free()
+    site.send(AGENT_IMAGE)
+    site.start_agent(AGENT_IMAGE)

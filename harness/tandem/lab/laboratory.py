@@ -107,32 +107,22 @@ def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
             )
 
 
-def build(
-    runs: Sequence[Prepared], note: Note, folder: Path | None = None, services: Jobs | None = None
-) -> None:
-    """Builds the shared images and those of the variants, side by side. folder: that of their measurements, which keeps
-    what programs they are. services: default: those of these runs. Raises TandemError if one does not build, or is not
-    the program that the folder knows."""
+def build(runs: Sequence[Prepared], services: Jobs, note: Note, folder: Path | None = None) -> None:
+    """Builds the images of services and those of the variants, side by side. folder: that of their measurements, which keeps
+    what programs they are. Raises TandemError if one does not build, or is not the program that the folder knows."""
     began = time.monotonic()
     find_tagged(runs, note)
-    jobs = services_of(runs) if services is None else dict(services)
-    jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs if not prepared.variant.tag}
-    there = {prepared.program: prepared.stack for prepared in runs if prepared.variant.tag}
-    to_build = {
-        name: (stack, service) for name, (stack, service) in jobs.items() if not stack.is_kept(service)
-    }
-    missing = [
-        stack.image_name(service)
-        for stack, service in jobs.values()
-        if stack.is_kept(service) and not stack.has_image(service)
-    ]
-    if missing:
+    apps: Jobs = {one.program: (one.stack, "app") for one in runs}
+    tagged = {one.program for one in runs if one.variant.tag}
+    programs = services | {name: job for name, job in apps.items() if name not in tagged}
+    kept = [(stack, service) for stack, service in programs.values() if stack.is_kept(service)]
+    if missing := [stack.image_name(service) for stack, service in kept if not stack.has_image(service)]:
         raise TandemError(
             f"this machine no longer has {', '.join(missing)}, and no build makes the same image again."
             " `just nightly` freezes today's in its place"
         )
-    build_side_by_side(to_build, note)
-    programs = jobs | {program: (stack, "app") for program, stack in there.items()}
+    build_side_by_side({name: job for name, job in programs.items() if job not in kept}, note)
+    programs |= {name: job for name, job in apps.items() if name in tagged}
     further = {role: (one.stack, role) for one in runs for role in one.stack.generators[1:]}
     for name, (stack, service) in (programs | further).items():
         if stack.send(service):
@@ -222,21 +212,27 @@ class Laboratory:
             return
         # By its name: without a lab nothing of SSH and agents is loaded.
         open_lab = pkgutil.resolve_name("tandem.lab.lab_hosts:open_lab")
-        began = time.monotonic()
-        self.view.phase("reach the hosts", None)
-        sites: Sites = open_lab(self.catalog.lab(self.work.request.conditions.lab), self.catalog.root)
+        with self._phase("reach the hosts"):
+            sites: Sites = open_lab(self.catalog.lab(self.work.request.conditions.lab), self.catalog.root)
         try:
-            self.phases_s["reach the hosts"] = took_s = time.monotonic() - began
             for told in sites.described:
                 self.view.note(told)
-            self.view.note(f"hosts: reached in {took_s:.1f} s")
+            self.view.note(f"hosts: reached in {self.phases_s['reach the hosts']:.1f} s")
             yield sites
         finally:
             sites.close()
 
     @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        """Shows a phase, and adds its time to what it took so far."""
+        self.view.phase(name, None)
+        began = time.monotonic()
+        yield
+        self.phases_s[name] = self.phases_s.get(name, 0.0) + time.monotonic() - began
+
+    @contextmanager
     def _up(self) -> Iterator[None]:
-        check(self.catalog, self.work.request, list(self.work.variants), self._sites)
+        check(self.catalog, self.work.request, self.work.variants, self._sites)
         for connections, threads in self.work.held:
             refuse_on_any(connections, threads, self.work.request.conditions.generators, self._sites)
         refuse_or_clean_up(self.catalog.root, self.results, self.view.note, self._sites)
@@ -244,19 +240,15 @@ class Laboratory:
         # The services are those of the first: the latency proxy is up if any variant needs it.
         runs.sort(key=lambda run: run.case.db_rtt_ms is None)
         refuse_lost_placement(run.stack for run in runs)
-        began = time.monotonic()
         try:
-            self.view.phase("build", None)
-            find_tagged(runs, self.view.note)
-            now, self._later = in_time(runs, self.work.first)
-            build(now, self.view.note, self.work.folder, services_of(runs))
-            self.phases_s["build"] = time.monotonic() - began
-            self.view.phase("start the stack", None)
-            began = time.monotonic()
-            start(runs[0].stack, self.view.note)
-            self._limits = _limits(runs[0].stack)
-            self._describe(now)
-            self.phases_s["start the stack"] = time.monotonic() - began
+            with self._phase("build"):
+                find_tagged(runs, self.view.note)
+                now, self._later = in_time(runs, self.work.first)
+                build(now, services_of(runs), self.view.note, self.work.folder)
+            with self._phase("start the stack"):
+                start(runs[0].stack, self.view.note)
+                self._limits = _limits(runs[0].stack)
+                self._describe(now)
             if self.work.request.salt:
                 self._write_answers(runs[0].stack)
             yield
@@ -276,30 +268,19 @@ class Laboratory:
         order = [variant.label for variant in self.work.variants]
         self.environments = {label: found[label] for label in order if label in found}
 
-    def _build_the_rest(self) -> None:
-        began, runs = time.monotonic(), self._later
-        self.view.phase("build", None)
-        build(runs, self.view.note, self.work.folder, {})
-        self._later = []
-        self._describe(runs)
-        self.phases_s["build"] += time.monotonic() - began
-
     def _write_answers(self, stack: Stack) -> None:
         """Write the right answers, once for the study: each visit begins with the same data. None are of a reader's own data."""
         if stack.own_database:
             return
-        self.view.phase("write the right answers", None)
-        began = time.monotonic()
-        asked = [*self.catalog.scenarios.values(), *(one.case.scenario for one in self._prepared.values())]
-        self._own = right_answers(
-            stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked
-        )
-        for prepared in self._prepared.values():
-            self._answer_as_written(prepared)
-        self.phases_s["write the right answers"] = took_s = time.monotonic() - began
-        self.view.note(
-            f"data generated for this study (salt {self.work.request.salt}): expected answers written in {took_s:.1f} s"
-        )
+        name, golden = "write the right answers", self.catalog.root / "contract/sql/golden.sql"
+        prepared = self._prepared.values()
+        with self._phase(name):
+            asked = [*self.catalog.scenarios.values(), *(one.case.scenario for one in prepared)]
+            self._own = right_answers(stack.service("db").address, golden, asked)
+            for one in prepared:
+                self._answer_as_written(one)
+        told = f"expected answers written in {self.phases_s[name]:.1f} s"
+        self.view.note(f"data generated for this study (salt {self.work.request.salt}): {told}")
 
     def _answer_as_written(self, prepared: Prepared) -> None:
         for case in (prepared.case, *prepared.case.beside):
@@ -325,7 +306,10 @@ class Laboratory:
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
         """Makes a trial. script: yields its windows."""
         if {run.variant.label for run in self._later} & set(spec.variants):
-            self._build_the_rest()
+            with self._phase("build"):
+                build(self._later, {}, self.view.note, self.work.folder)
+                self._describe(self._later)
+                self._later = []
         floor = self.floor(spec, folder)
         trial = Visit(floor, spec, self.view).run(script)
         for label, start in trial.starts.items():
@@ -354,8 +338,11 @@ class Laboratory:
         return (PgbenchFloor if by_pgbench else ContainerFloor)(apps, self.view, self._services_as)
 
     def _services_as(self, stack: Stack) -> None:
-        if len(stack.generators) > 1:
-            self._restart_generators(stack)
+        for role in stack.generators if len(stack.generators) > 1 else ():
+            if not stack.runs(role):  # it died in an earlier window
+                self.view.note(f"{role} has died: restarting it")
+                stack.stop(role, grace_s=1)
+                stack.start([role])
         wanted = _limits(stack)
         other = {READ_BY[name] for name in READ_BY if wanted.get(name) != self._limits.get(name)}
         if other:
@@ -365,14 +352,6 @@ class Laboratory:
             stack.start(sorted(other))
             await_services(stack, shared(stack), self.view.note)
             self._limits = wanted
-
-    def _restart_generators(self, stack: Stack) -> None:
-        """Starts those anew that died in an earlier window."""
-        for role in stack.generators:
-            if not stack.runs(role):
-                self.view.note(f"{role} has died: restarting it")
-                stack.stop(role, grace_s=1)
-                stack.start([role])
 
 
 def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:

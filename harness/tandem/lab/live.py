@@ -1,7 +1,7 @@
 """Tells a person how far a study has come: a live view on a terminal, plain lines elsewhere."""
 
 import time
-from collections import Counter
+from collections import Counter, deque
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -68,7 +68,7 @@ class LiveView(View):
         self._offered: float | None = None
         self._achieved: float | None = None
         self._cpu: dict[str, float] = {}
-        self._windows: list[tuple[str, str]] = []
+        self._windows: deque[tuple[str, str]] = deque(maxlen=WINDOWS_SHOWN)
         self._verdicts: Counter[Verdict] = Counter()
         self._findings: Counter[str] = Counter()
         self._last: Finding | None = None
@@ -109,10 +109,8 @@ class LiveView(View):
         for label, window in record.windows.items():
             times = window.response_time_ms or window.service_time_ms
             p99 = "p99 needs 10,000 answers" if times.p99 is None else f"p99 {times.p99:,.1f} ms"
-            self._windows.append(
-                (f"{record.spec.name}: {label}"[:LABEL_MOST], f"{window.goodput_rps:,.0f}/s, {p99}")
-            )
-        del self._windows[:-WINDOWS_SHOWN]
+            name = f"{record.spec.name}: {label}"[:LABEL_MOST]
+            self._windows.append((name, f"{window.goodput_rps:,.0f}/s, {p99}"))
 
     def counted(self, trial: Trial) -> None:
         self._verdicts[trial.verdict] += 1

@@ -13,7 +13,7 @@ from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.lab.application import Application
 from tandem.lab.floor import ContainerFloor
-from tandem.lab.laboratory import build, refuse_or_clean_up, start
+from tandem.lab.laboratory import build, refuse_or_clean_up, services_of, start
 from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY, VariantConditions, case_of, prepare
 from tandem.lab.visit import Visit
@@ -21,6 +21,7 @@ from tandem.load.client import WITHOUT_LOAD
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import file_name
 from tandem.record.trial import TrialSpec, WarmUp
+from tandem.wording import counted
 
 
 class SquareOutcome(StrEnum):
@@ -75,11 +76,11 @@ def try_all(catalog: Catalog, results: Path, names: list[str], placement: str, v
     runs = [prepare(catalog, request, own, folder / file_name(own.label)) for own in request.variants]
     squares: list[Square] = []
     try:
-        build(runs, view.note)
+        build(runs, services_of(runs), view.note)
         start(runs[0].stack, view.note)
         for prepared in runs:
             view.note(f"{prepared.variant.label} ...")
-            conditions = VariantConditions.of(catalog, request, prepared.variant)
+            conditions = VariantConditions(catalog, request, prepared.variant)
             squares += _row(conditions, Application(prepared, folder), scenarios, view)
     finally:
         runs[0].stack.down()
@@ -108,10 +109,17 @@ def square(conditions: VariantConditions, app: Application, scenario: Scenario) 
     implementation = app.prepared.case.implementation
     own = conditions.catalog.topologies[scenario.topology or conditions.topology].variables["LOAD_ADDRESS"]
     reason = implementation.unsupported.scenarios.get(scenario.name)
-    case = case_of(conditions, implementation, scenario, app.prepared.case.settings)
-    app.ask_for(replace(case, load_address=own))
+    app.ask_for(replace(case_of(conditions, scenario), load_address=own))
     try:
-        outcome, text = _declined(app, reason) if reason is not None else _served(app)
+        if reason is None:
+            found = app.verify(WITHOUT_LOAD)
+            text = "; ".join(finding.text for finding in found)
+            outcome = SquareOutcome.WRONG if found else SquareOutcome.OK
+        elif (status := app.client.status()) == 404:
+            outcome, text = SquareOutcome.UNSUPPORTED, reason
+        else:
+            text = f"declared unsupported ({reason}), but the answer is {status}"
+            outcome = SquareOutcome.UNDECLARED
     except TandemError as error:
         outcome, text = SquareOutcome.FAILED, str(error)
     finally:
@@ -119,32 +127,17 @@ def square(conditions: VariantConditions, app: Application, scenario: Scenario) 
     return Square(implementation.name, scenario.name, outcome, text)
 
 
-def _declined(app: Application, reason: str) -> tuple[SquareOutcome, str]:
-    status = app.client.status()
-    if status == 404:
-        return SquareOutcome.UNSUPPORTED, reason
-    return SquareOutcome.UNDECLARED, f"declared unsupported ({reason}), but the answer is {status}"
-
-
-def _served(app: Application) -> tuple[SquareOutcome, str]:
-    found = app.verify(WITHOUT_LOAD)
-    outcome = SquareOutcome.WRONG if found else SquareOutcome.OK
-    return outcome, "; ".join(finding.text for finding in found)
-
-
 def sentence(squares: list[Square]) -> str:
     """The outcome in a sentence, with the first thing that is wrong."""
     served = sum(square.outcome is SquareOutcome.OK for square in squares)
     declined = sum(square.outcome is SquareOutcome.UNSUPPORTED for square in squares)
     of = len({square.implementation for square in squares})
-    told = f"{len(squares)} cells of {of} implementation{'s' * (of > 1)}: {served} served, {declined} declined with a reason"
+    told = f"{len(squares)} cells of {counted(of, 'implementations')}: {served} served, {declined} declined with a reason"
     wrong = [square for square in squares if square.outcome not in GOOD]
     if not wrong:
         return told
-    first = wrong[0]
-    return (
-        f"{told}, {len(wrong)} not right, first {first.implementation} in {first.scenario}: {first.outcome}"
-    )
+    first = f"first {wrong[0].implementation} in {wrong[0].scenario}: {wrong[0].outcome}"
+    return f"{told}, {len(wrong)} not right, {first}"
 
 
 def table(squares: list[Square]) -> Table:

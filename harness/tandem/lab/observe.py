@@ -48,15 +48,13 @@ from tandem.record.window import (
 RANDOM = "recipe_random"
 """The statement that chooses what an answer is about."""
 
-OnSample = Callable[[Sample, Sample], None]
-
 
 @dataclass(frozen=True)
 class Scene:
     """A load that is watched: the applications that are loaded, by label, and who is told about every sample."""
 
     apps: dict[str, Application]
-    seen: OnSample
+    seen: Callable[[Sample, Sample], None]
     seconds: float = 0.0
     """Length of the load; 0: nobody reads it on the wire."""
     in_slices: bool = False

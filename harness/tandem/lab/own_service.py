@@ -1,12 +1,13 @@
-"""A reader's own service: images that answer requests. The first one's answers are the right ones: there is no contract."""
+"""A reader's own service: images that answer requests, and what runs beside them by their Compose file. The first one's answers are
+the right ones: there is no contract."""
 
 import difflib
 import json
 import re
 import subprocess
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,12 +20,11 @@ from python_on_whales import DockerClient, DockerException
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.golden import differing, same, without
 from tandem.catalog.service import OwnRequest, OwnService
-from tandem.errors import TandemError, UsageError
+from tandem.errors import TandemError, UsageError, unknown
 from tandem.lab.images import BUILT, TAG_DIGITS, build_side_by_side, reference
-from tandem.lab.own_compose import overlay_of, with_database, with_environment
 from tandem.lab.readiness import NotReadyError, await_health, await_services
 from tandem.lab.sites import APP, DATABASE, POOLER
-from tandem.lab.stack import BENCH_PROJECT, Stack, tail, variables_of
+from tandem.lab.stack import BENCH_PROJECT, GUNICORN, GUNICORN_PATIENCE, LABEL, Stack, tail, variables_of
 from tandem.load.generator import HEADERS
 from tandem.record.request import Request, Variant
 from tandem.record.window import Finding
@@ -36,6 +36,23 @@ REPEATS = 3
 DIFFERENCE_LINES = 12
 LET_DROP = {"APP_CAP_DROP": "AUDIT_WRITE"}
 """Leaves it capabilities that no implementation needs: its servers may start as root and drop it."""
+NETWORK, PREFIX = "own", "own-"
+"""Network (compose/stack.yaml), and what their names begin with here: `db` is another one. They are asked by their own names."""
+TAKEN = (
+    "image",
+    "command",
+    "entrypoint",
+    "environment",
+    "user",
+    "working_dir",
+    "tmpfs",
+    "shm_size",
+    "ulimits",
+)
+"""Keys that are taken over of each service. Ports, health checks in a window, and ways out are not."""
+NEVER = "24h"
+DATA = "/own.sql"
+"""Where compose/db/start finds the data of a reader's own."""
 
 
 @dataclass(frozen=True)
@@ -67,26 +84,21 @@ def variants(root: Path, service: OwnService, note: Callable[[str], None]) -> li
     if service.database:
         overlay = with_database(overlay, Path(service.database), root)
     tags = {name: _tagged(name, service.environment) for name in names}
+    images = {name: DockerClient().image.inspect(reference(OWN_SERVICE, tag)) for name, tag in tags.items()}
     overlays = {
-        name: with_environment(overlay, contracts, variables_of(image))
-        for name, tag in tags.items()
-        for image in [DockerClient().image.inspect(reference(OWN_SERVICE, tag))]
+        name: with_environment(overlay, contracts, variables_of(image)) for name, image in images.items()
     }
     asked = ", ".join(f"{one.method} {one.path}" for one in service.request)
     note(f"own service: asking {', '.join(names)} for {asked}")
-    started = [
-        (
-            name,
-            _Started(root, tags[name], service.port, overlays[name], note),
-            REPEATS if name == names[0] else 1,
-        )
-        for name in names
-    ]
-    right, *others = [_answers(name, one, service, times) for name, one, times in started]
-    for name, other in zip(names[1:], others, strict=True):
-        for (one, path), found in other.items():
-            request = service.request[one]
-            if not found.like(known := right[one, path], request.ignore):
+    answers = {
+        name: _answers(name, _up(root, tags[name], service.port, overlays[name], note), service, times)
+        for name, times in zip(names, [REPEATS, *[1] * (len(names) - 1)], strict=True)
+    }
+    right = answers[names[0]]
+    for name in names[1:]:
+        for (number, path), found in answers[name].items():
+            request, known = service.request[number], right[number, path]
+            if not found.like(known, request.ignore):
                 told = difference(known, found, request.ignore)
                 raise TandemError(
                     f"{name} answers {request.method} {path} otherwise than {names[0]}:\n{told}"
@@ -180,42 +192,34 @@ def _tagged(name: str, environment: Mapping[str, str]) -> str:
     return tag
 
 
-@dataclass(frozen=True)
-class _Started:
-    """A fresh container of an image, with what runs beside it, on networks that have no way out."""
-
-    root: Path
-    tag: str
-    port: int
-    overlay: Mapping[str, Any]
-    note: Callable[[str], None]
-
-    @contextmanager
-    def up(self) -> Iterator[Stack]:
-        """Raises TandemError where it does not start."""
-        # The other two are read by Compose, and nothing here listens on them.
-        ports = {"APP_PORT": str(self.port), "HTTP_PORT": "0", "STATS_PORT": "0"}
-        variables = {"IMPL": OWN_SERVICE, "VARIANT": f":{self.tag}", **ports, **LET_DROP}
-        with TemporaryDirectory() as folder:
-            env_file = Path(folder) / "compose.env"
-            stack = Stack(self.root, BENCH_PROJECT, variables, env_file, overlay=self.overlay)
-            try:
-                data = (DATABASE, POOLER) if stack.own_database else ()
-                build_side_by_side({one: (stack, one) for one in data}, self.note)
-                first = [*stack.beside, *data]
-                stack.start(first)
-                await_services(stack, first, self.note)
-                stack.start([APP])
-                yield stack
-            finally:
-                stack.down()
+@contextmanager
+def _up(
+    root: Path, tag: str, port: int, overlay: Mapping[str, Any], note: Callable[[str], None]
+) -> Iterator[Stack]:
+    """A fresh container of an image, with what runs beside it, on networks that have no way out. Raises TandemError where it
+    does not start."""
+    # The other two are read by Compose, and nothing here listens on them.
+    ports = {"APP_PORT": str(port), "HTTP_PORT": "0", "STATS_PORT": "0"}
+    variables = {"IMPL": OWN_SERVICE, "VARIANT": f":{tag}", **ports, **LET_DROP}
+    with TemporaryDirectory() as folder:
+        stack = Stack(root, BENCH_PROJECT, variables, Path(folder) / "compose.env", overlay=overlay)
+        try:
+            data = (DATABASE, POOLER) if stack.own_database else ()
+            build_side_by_side({one: (stack, one) for one in data}, note)
+            first = [*stack.beside, *data]
+            stack.start(first)
+            await_services(stack, first, note)
+            stack.start([APP])
+            yield stack
+        finally:
+            stack.down()
 
 
 def _answers(
-    name: str, started: _Started, service: OwnService, times: int
+    name: str, up: AbstractContextManager[Stack], service: OwnService, times: int
 ) -> dict[tuple[int, str], OwnAnswer]:
     """What a fresh container of an image answers: number of the request and path -> its answer, each time the same."""
-    with started.up() as stack:
+    with up as stack:
         try:
             address = f"{stack.service(APP).address}:{service.port}"
             await_health(address, lambda: stack.service(APP), service.ready_path, None)
@@ -257,3 +261,69 @@ def asked(address: str, path: str, request: OwnRequest) -> OwnAnswer:
             f"{request.method} {path} has status {answer.status_code}: {body[:80].decode(errors='replace')}"
         )
     return OwnAnswer(answer.headers.get("content-type", "").partition(";")[0].strip().lower(), body)
+
+
+# ---- services beside it ----
+
+
+def overlay_of(file: Path, service: str) -> dict[str, Any]:
+    """Compose's overlay to compose.yaml: the application with the environment that this service of a file has, and the others of the
+    file. Raises UsageError."""
+    command = ["docker", "compose", "-f", str(file), "config", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UsageError(f"{file}: Compose cannot read it: {tail(done.stderr, 3)}")
+    services: dict[str, dict[str, Any]] = json.loads(done.stdout).get("services", {})
+    if service not in services:
+        raise unknown(f"service of {file.name}", service, services)
+    environment = services[service].get("environment") or {}
+    app: dict[str, Any] = {"environment": environment, "networks": {NETWORK: {}}}
+    others = {PREFIX + name: _beside(file, name, one) for name, one in services.items() if name != service}
+    return {"services": {APP: app, **others}}
+
+
+def with_environment(
+    overlay: Mapping[str, Any], names: Iterable[str], of_image: Mapping[str, str]
+) -> dict[str, Any]:
+    """The overlay by which the application has the variables of its image, and of the contract's only those that were chosen: Compose
+    takes what is null from the variables of the stack, and leaves out what is not there either. names: of the contract's. of_image:
+    its variables. https://docs.docker.com/reference/compose-file/services/#environment"""
+    services = {**overlay.get("services", {})}
+    app = services.get(APP, {})
+    own = of_image.get(GUNICORN, "").replace("$", "$$")
+    patient = {GUNICORN: f"{own} {GUNICORN_PATIENCE}"} if own else {}
+    services[APP] = {**app, "environment": {**dict.fromkeys(names), **patient, **app.get("environment", {})}}
+    return {"services": services}
+
+
+def with_database(overlay: Mapping[str, Any], file: Path, root: Path) -> dict[str, Any]:
+    """The overlay by which the laboratory's database has the data of an SQL file; of one below root the record names the place in
+    the checkout, so that it is replayed elsewhere. Raises UsageError."""
+    if not file.is_file():
+        raise UsageError(f"{file}: there is no such file, which `database` names")
+    source = f"./{file.relative_to(root)}" if file.is_relative_to(root) else str(file)
+    data = {"volumes": [{"type": "bind", "source": source, "target": DATA, "read_only": True}]}
+    return {"services": {**overlay.get("services", {}), DATABASE: data}}
+
+
+def _beside(file: Path, name: str, described: Mapping[str, Any]) -> dict[str, Any]:
+    if not described.get("image"):
+        raise UsageError(f"{file}: {name} has no `image`: build it, and name what was built")
+    found = {key: described[key] for key in TAKEN if described.get(key)}
+    test = (described.get("healthcheck") or {}).get("test")
+    return {
+        **found,
+        **({"healthcheck": {"test": test, "interval": NEVER}} if test else {}),
+        "volumes": [_volume(one) for one in described.get("volumes") or []],
+        "networks": {NETWORK: {"aliases": [name]}},
+        "cpuset": "${DB_CPUSET:-}",
+        "restart": "no",
+        "labels": {LABEL: "stack"},
+    }
+
+
+def _volume(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Files of the reader's are read alone, and data begin empty."""
+    if one["type"] == "bind":
+        return {"type": "bind", "source": one["source"], "target": one["target"], "read_only": True}
+    return {"type": "volume", "target": one["target"]}

@@ -15,7 +15,7 @@ from tandem.judge.judge import host_findings, verdict
 from tandem.judge.measure import unloaded
 from tandem.lab.prepare import Prepared
 from tandem.lab.sites import APP
-from tandem.lab.stack import LABEL, Stack, to_its_end
+from tandem.lab.stack import LABEL, to_its_end
 from tandem.load.client import session_key
 from tandem.record.trial import WindowRecord, WindowSpec
 
@@ -72,22 +72,26 @@ def parse(output: str) -> Transactions:
     return Transactions(float(rate[1]), int(failed[1]))
 
 
-def run(
-    stack: Stack, scenario: Scenario, key: str, clients: int, cpuset: str, seconds: int, file: Path
-) -> Transactions:
-    """Runs the scenario's statements through PgBouncer, in a container on the application's host and CPUs.
+def transactions(prepared: Prepared, seconds: int, folder: Path) -> Transactions:
+    """Runs the scenario's statements through PgBouncer with pgbench in the application's place: a container on its host, with its
+    connections and CPUs. folder: where the script is kept.
 
-    key: of the session. file: where the script is kept. Raises TandemError.
+    Raises TandemError if one transaction fails.
     """
-    file.write_text(statements := script(scenario, stack.root / "contract/sql/queries"))
-    cpus = expand(cpuset)
+    scenario, stack = prepared.case.scenario, prepared.stack
+    assert scenario.session_user is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    statements = script(scenario, stack.root / "contract/sql/queries")
+    (folder / "script.sql").write_text(statements)
+    clients = int(prepared.case.settings["DB_POOL_MAX"])
+    cpus = expand(stack.variables.get("APP_CPUSET", ""))
     threads = min(clients, len(cpus) or 1)
     options = ["-n", "-M", "prepared", "-c", str(clients), "-j", str(threads), "-T", str(seconds)]
     # Where it is alone on its host, there is no network of the stack.
     beside = stack.sites.of(APP) is stack.sites.of("pgbouncer")
     pooler = stack.seen_by(APP, stack.service("pgbouncer"), "pgbouncer")
     address = ["-h", pooler, "-p", "6432", "-U", "app"]
-    variables = ["-D", f"key={key}", "-D", f"text={NOTE}"]
+    variables = ["-D", f"key={session_key(scenario.session_user)}", "-D", f"text={NOTE}"]
     try:
         # To its end: a container that is left on the stack's network keeps that from being removed.
         said = to_its_end(
@@ -104,21 +108,7 @@ def run(
         )
     except DockerException as error:
         raise TandemError(f"pgbench failed:\n{(error.stderr or str(error))[-1500:]}") from None
-    return parse(str(said))
-
-
-def transactions(prepared: Prepared, seconds: int, folder: Path) -> Transactions:
-    """pgbench in the application's place: its connections, its CPUs, its scenario. folder: for the script.
-
-    Raises TandemError if one transaction fails.
-    """
-    scenario = prepared.case.scenario
-    assert scenario.session_user is not None
-    folder.mkdir(parents=True, exist_ok=True)
-    clients = int(prepared.case.settings["DB_POOL_MAX"])
-    cpuset = prepared.stack.variables.get("APP_CPUSET", "")
-    file = folder / "script.sql"
-    done = run(prepared.stack, scenario, session_key(scenario.session_user), clients, cpuset, seconds, file)
+    done = parse(str(said))
     if done.failed:
         raise TandemError(f"{done.failed} transactions of pgbench failed")
     return done

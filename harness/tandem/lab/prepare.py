@@ -5,6 +5,7 @@ import os
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -26,7 +27,7 @@ from tandem.probes.data_changes import tables_in
 from tandem.probes.haproxy import FRONTS
 from tandem.probes.postgres import read_queries, read_texts
 from tandem.probes.toxiproxy import PROXIED_PORT
-from tandem.record.request import Build, Request, StandIn, Variant
+from tandem.record.request import Build, Request, Variant
 
 BUILDS: dict[Build, dict[str, str]] = {"debug": {"VARIANT": "-debug", "PROFILE": "dev"}}
 """Variables of compose/stack.yaml for a build other than the release build."""
@@ -56,59 +57,67 @@ class Prepared:
 
 @dataclass(frozen=True)
 class VariantConditions:
-    """The conditions that one variant of a request runs under."""
+    """The conditions that one variant of a request runs under: the request's, with what the variant says otherwise."""
 
     catalog: Catalog
-    topology: str
-    placement: str
-    settings: dict[str, str]
-    """The settings that were chosen."""
-    db_rtt_ms: int | None
-    variables: dict[str, str]
-    generators: int = 1
-    salt: str = ""
+    request: Request
+    variant: Variant
     sites: Sites = ALONE
 
-    @classmethod
-    def of(
-        cls, catalog: Catalog, request: Request, variant: Variant, sites: Sites = ALONE
-    ) -> "VariantConditions":
-        """The request's, with what the variant says otherwise."""
-        under = request.conditions
-        settings = {**request.settings, **variant.settings}
-        if variant.stand_in is not None:
-            # It has no database, so the settings that are about one are the applications' alone.
-            none = catalog.implementation(variant.implementation).unsupported.settings
-            settings = {name: value for name, value in settings.items() if name not in none}
-        return cls(
-            catalog,
-            variant.topology or under.topology,
-            variant.placement or under.placement,
-            settings,
-            under.db_rtt_ms if variant.db_rtt_ms is None else variant.db_rtt_ms,
-            variant.variables,
-            under.generators,
-            request.salt,
-            sites,
-        )
+    @property
+    def topology(self) -> str:
+        return self.variant.topology or self.request.conditions.topology
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The variables of its topology."""
+        return self.catalog.topologies[self.topology].variables
+
+    @property
+    def contract(self) -> Path:
+        """The folder of the right answers."""
+        return self.catalog.root / "contract"
+
+    @property
+    def placement(self) -> str:
+        return self.variant.placement or self.request.conditions.placement
+
+    @property
+    def db_rtt_ms(self) -> int | None:
+        own = self.variant.db_rtt_ms
+        return self.request.conditions.db_rtt_ms if own is None else own
+
+    @cached_property
+    def implementation(self) -> Implementation:
+        """Raises UsageError for a name that does not exist."""
+        return self.catalog.implementation(self.variant.implementation)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings that were chosen. A stand-in has no database, so those that are about one are the applications' alone."""
+        none = self.implementation.unsupported.settings if self.variant.stand_in is not None else {}
+        every = {**self.request.settings, **self.variant.settings}
+        return {name: value for name, value in every.items() if name not in none}
+
+    def effective_settings(self) -> dict[str, str]:
+        """The settings that the application gets. Raises UsageError for what it cannot have."""
+        found = self.catalog.effective_settings(self.implementation, self.app_cpus, self.settings)
+        if self.variant.stand_in == "database":  # pgbench has as many connections as the applications
+            found["DB_POOL_MAX"] = self.request.settings.get("DB_POOL_MAX", found["DB_POOL_MAX"])
+        return found
 
     @property
     def app_cpus(self) -> int:
         """CPUs that the application has."""
         placement = self.catalog.pick("placement", self.placement, self.catalog.placements).variables
-        cpuset = (placement | self.sites.settings() | self.variables).get("APP_CPUSET", "")
+        cpuset = (placement | self.sites.settings() | self.variant.variables).get("APP_CPUSET", "")
         return cpus_in(cpuset) or self.sites.of("app").host.cpus
 
     @property
     def route(self) -> Route:
         """Addresses that the generator and the application ask."""
-        variables = self.catalog.topologies[self.topology].variables
         far = f"{FAULTS}:{PROXIED_PORT}" if self.db_rtt_ms is not None else None
-        return variables["LOAD_ADDRESS"], far or variables["DATABASE_ADDRESS"]
-
-    def effective_settings(self, implementation: Implementation) -> dict[str, str]:
-        """The settings that the application gets. Raises UsageError for what it cannot have."""
-        return self.catalog.effective_settings(implementation, self.app_cpus, self.settings)
+        return self.addresses["LOAD_ADDRESS"], far or self.addresses["DATABASE_ADDRESS"]
 
 
 def scenario_of(catalog: Catalog, request: Request, variant: Variant) -> Scenario:
@@ -129,33 +138,33 @@ def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
         raise UsageError(f"the scenario's {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Sites = ALONE) -> None:
+def check(catalog: Catalog, request: Request, variants: Sequence[Variant], sites: Sites = ALONE) -> None:
     """Raises UsageError for names that do not exist or do not fit together, or this host, or the lab's."""
     for variant in variants:
-        conditions = VariantConditions.of(catalog, request, variant, sites)
+        conditions = VariantConditions(catalog, request, variant, sites)
         catalog.pick("topology", conditions.topology, catalog.topologies)
         placement = catalog.pick("placement", conditions.placement, catalog.placements)
         if not request.conditions.lab:
             fitted(placement, HERE.topology())
         scenario = scenario_of(catalog, request, variant)
-        front = FRONTS.get(catalog.topologies[conditions.topology].variables["LOAD_ADDRESS"])
+        front = FRONTS.get(conditions.addresses["LOAD_ADDRESS"])
         if front and front.encrypted and (scenario.idle_connections or request.conditions.lab):
             what = f"the silent connections of {scenario.name}" if scenario.idle_connections else "a lab"
             raise UsageError(f"topology {conditions.topology}: {what} cannot have TLS: use full")
-        if scenario.connections < conditions.generators:
+        if scenario.connections < (generators := request.conditions.generators):
             raise UsageError(
                 f"{scenario.name} has {scenario.connections} connections, which cannot be dealt out to"
-                f" {conditions.generators} generators: use fewer generators"
+                f" {generators} generators: use fewer generators"
             )
         if variant.stand_in is not None:
             continue
         if conditions.db_rtt_ms is not None and not scenario.statements:
             raise UsageError(f"{scenario.name} never asks the database: leave out --db-rtt, or take recipes")
-        implementation = catalog.implementation(variant.implementation)
+        implementation = conditions.implementation
         for name in (scenario.name, *(part.name for part in scenario.parts)):
             if reason := implementation.unsupported.scenarios.get(name):
                 raise UsageError(f"{implementation.name} does not support {name}: {reason}")
-        conditions.effective_settings(implementation)
+        conditions.effective_settings()
 
 
 def own_queries(catalog: Catalog, implementation: Implementation) -> dict[str, str]:
@@ -175,35 +184,32 @@ def own_queries(catalog: Catalog, implementation: Implementation) -> dict[str, s
     return read_queries(folder)
 
 
-def case_of(
-    conditions: VariantConditions,
-    implementation: Implementation,
-    scenario: Scenario,
-    settings: dict[str, str],
-) -> VisitCase:
-    """The case of a visit. settings: the effective ones."""
-    root, queries = conditions.catalog.root, conditions.catalog.root / "contract/sql/queries"
+def case_of(conditions: VariantConditions, scenario: Scenario) -> VisitCase:
+    """The case of a visit."""
+    contract, implementation = conditions.contract, conditions.implementation
+    settings, salt = conditions.effective_settings(), conditions.request.salt
+    queries, addresses = contract / "sql/queries", conditions.addresses
     scenario = scenario.asked_with(implementation.statements)
-    topology = conditions.catalog.topologies[conditions.topology].variables
-    proxied = topology["LOAD_ADDRESS"].startswith("proxy")
+    proxied = addresses["LOAD_ADDRESS"].startswith("proxy")
+    chosen = conditions.variant.variables.get("APP_MAXCONN")
     made = VisitCase(
         implementation=implementation,
         scenario=scenario,
         settings=settings,
-        load_address=topology["LOAD_ADDRESS"],
+        load_address=addresses["LOAD_ADDRESS"],
         proxied=proxied,
-        answers=read_answers(scenario, root / "contract", salt=conditions.salt),
+        answers=read_answers(scenario, contract, salt=salt),
         queries=read_queries(queries) | own_queries(conditions.catalog, implementation)
         if implementation.contract
         else None,
         texts=read_texts(queries),
-        database_address=topology["DATABASE_ADDRESS"],
-        admitted=_admitted(conditions.variables.get("APP_MAXCONN"), scenario, settings) if proxied else None,
+        database_address=addresses["DATABASE_ADDRESS"],
+        admitted=_admitted(chosen, scenario, settings) if proxied else None,
         db_rtt_ms=conditions.db_rtt_ms,
-        generators=conditions.generators,
+        generators=conditions.request.conditions.generators,
     )
     for part in scenario.parts[1:]:
-        answers = read_answers(part, root / "contract", salt=conditions.salt)
+        answers = read_answers(part, contract, salt=salt)
         made.beside.append(replace(made, scenario=part, answers=answers, beside=[]))
     return made
 
@@ -220,7 +226,7 @@ def in_a_lab(catalog: Catalog, request: Request, variants: Sequence[Variant], at
     without a lab. at_once: so many applications are up side by side at most."""
     if request.conditions.lab is None:
         return {}
-    routes = written(VariantConditions.of(catalog, request, variant).route for variant in variants)
+    routes = written(VariantConditions(catalog, request, variant).route for variant in variants)
     return {"ROUTES": routes, **({"SLOTS": str(at_once)} if at_once > 1 else {})}
 
 
@@ -236,24 +242,17 @@ def prepare(
 ) -> Prepared:
     """The case of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several.
     generators: the image that they are in. sites: where its services run. in_lab: what `in_a_lab` says of the study."""
-    conditions = VariantConditions.of(catalog, request, variant, sites)
-    implementation = catalog.implementation(variant.implementation)
-    settings = conditions.effective_settings(implementation)
-    if variant.stand_in == "database":  # pgbench has as many connections as the applications
-        settings["DB_POOL_MAX"] = request.settings.get("DB_POOL_MAX", settings["DB_POOL_MAX"])
+    conditions = VariantConditions(catalog, request, variant, sites)
     scenario = scenario_of(catalog, request, variant)
-    if variant.stand_in in ("null", "proxy"):
-        case = _stand_in(conditions, variant.stand_in, implementation, scenario, settings)
-    else:
-        case = case_of(conditions, implementation, scenario, settings)
-    placement = catalog.placements[conditions.placement]
+    case = (_stand_in if variant.stand_in in ("null", "proxy") else case_of)(conditions, scenario)
+    placement, far_ms = catalog.placements[conditions.placement], conditions.db_rtt_ms
     if not request.conditions.lab:
         placement = fitted(placement, HERE.topology())
     variables = {
-        **catalog.topologies[conditions.topology].variables,
+        **conditions.addresses,
         **placement.variables,
-        **settings,
-        "IMPL": implementation.name,
+        **case.settings,
+        "IMPL": case.implementation.name,
         "FAULT": os.environ.get("FAULT", ""),
         "SALT": request.salt,
         "LOADGEN": generators,
@@ -262,22 +261,18 @@ def prepare(
         GUNICORN: GUNICORN_PATIENCE,
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         **sites.settings(),
-        **conditions.variables,
+        **variant.variables,
         **(BUILDS[variant.build] if variant.build else {}),
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
+        **(in_lab or {}),
+        **({"SERVICES": services} if (services := request.conditions.services) is not None else {}),
+        **({"GENERATORS": str(case.generators)} if case.generators > 1 else {}),
+        "DATABASE_ADDRESS": conditions.route[1],
+        # On that network the database is reached through the latency proxy alone.
+        **({"DB_RTT_MS": str(far_ms), "DATABASE_NETWORK": "distance"} if far_ms is not None else {}),
     }
-    variables |= in_lab or {}
-    if request.conditions.services is not None:
-        variables["SERVICES"] = request.conditions.services
-    if conditions.generators > 1:
-        variables["GENERATORS"] = str(conditions.generators)
-    variables["DATABASE_ADDRESS"] = conditions.route[1]
-    if conditions.db_rtt_ms is not None:
-        variables["DB_RTT_MS"] = str(conditions.db_rtt_ms)
-        # Where the database is reached through the latency proxy alone.
-        variables["DATABASE_NETWORK"] = "distance"
-    env_file, own = folder / "compose.env", variant.overlay
-    stack = Stack(catalog.root, BENCH_PROJECT, variables, env_file, slot, sites, own)
+    env_file = folder / "compose.env"
+    stack = Stack(catalog.root, BENCH_PROJECT, variables, env_file, slot, sites, variant.overlay)
     return Prepared(variant, case, stack)
 
 
@@ -289,25 +284,19 @@ def _admitted(chosen: str | None, scenario: Scenario, settings: Mapping[str, str
     return ADMITTED_PER_CONNECTION * int(settings["DB_POOL_MAX"]) if asks else None
 
 
-def _stand_in(
-    conditions: VariantConditions,
-    kind: StandIn,
-    null: Implementation,
-    scenario: Scenario,
-    settings: dict[str, str],
-) -> VisitCase:
+def _stand_in(conditions: VariantConditions, scenario: Scenario) -> VisitCase:
     """The null application, or HAProxy alone, with a body as long as the scenario's in the median."""
-    contract = conditions.catalog.root / "contract"
+    contract, kind = conditions.contract, conditions.variant.stand_in
     size = int(statistics.median(read_answers(scenario, contract).lengths()))
     of_null = Scenario(
-        name=kind,
+        name=str(kind),
         stresses=f"ceiling: {kind}",
         path=f"/null/{size}",
         connections=scenario.connections,
         statements=[],
         answer=Answer(text="x" * size),
     )
-    case = case_of(conditions, null, of_null, settings)
+    case = case_of(conditions, of_null)
     if kind == "null":
         return case
     bodies = {name: (contract / "golden" / name).read_bytes() for name in PROXY_BODIES}
@@ -342,6 +331,21 @@ class Limits:
         """Connections that fit without a proxy between."""
         return max(0, min(self.open_files - RESERVED_FILES, PORTS))
 
+    def excess(self, connections: int, threads: int = 0) -> str | None:
+        """What of a load does not fit, in words, with the number that does; None: it fits."""
+        if connections > self.connections:
+            return (
+                f"{connections:,} connections do not fit: the generator and the application may open"
+                f" {self.open_files:,} files each, which is enough for {self.connections:,}."
+                " Raise the engine's limit (default-ulimits: nofile, in /etc/docker/daemon.json) and the host's own"
+            )
+        if threads > self.threads:
+            return (
+                f"a thread for each of {threads:,} connections does not fit: this host gives one process"
+                f" {self.threads:,}. Raise kernel.threads-max, kernel.pid_max and vm.max_map_count"
+            )
+        return None
+
 
 def read_limits(host: Host) -> Limits:
     """The limits of a container of the stack on a host."""
@@ -363,22 +367,5 @@ def refuse_on_any(connections: int, threads: int, generators: int, sites: Sites)
     for service in (*roles(generators), APP):
         place, is_app = sites.of(service), service == APP
         held = connections if is_app else math.ceil(connections / generators)
-        try:
-            refuse_too_many(held, read_limits(place.host), threads if is_app else 0)
-        except UsageError as error:
-            raise (UsageError(f"host {place.name}: {error}") if place.address else error) from None
-
-
-def refuse_too_many(connections: int, limits: Limits, threads: int = 0) -> None:
-    """Raises UsageError, with the number that fits, where a load needs more than a host with these limits has."""
-    if connections > limits.connections:
-        raise UsageError(
-            f"{connections:,} connections do not fit: the generator and the application may open"
-            f" {limits.open_files:,} files each, which is enough for {limits.connections:,}."
-            " Raise the engine's limit (default-ulimits: nofile, in /etc/docker/daemon.json) and the host's own"
-        )
-    if threads > limits.threads:
-        raise UsageError(
-            f"a thread for each of {threads:,} connections does not fit: this host gives one process"
-            f" {limits.threads:,}. Raise kernel.threads-max, kernel.pid_max and vm.max_map_count"
-        )
+        if excess := read_limits(place.host).excess(held, threads if is_app else 0):
+            raise UsageError(f"host {place.name}: {excess}" if place.address else excess)

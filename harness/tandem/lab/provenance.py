@@ -100,14 +100,15 @@ def configuration(stack: Stack, host: Host) -> dict[str, str]:
 def second_opinions(stack: Stack) -> dict[str, str]:
     """Versions of the generators besides oha, where the image has them; wrk does so with a status of 1."""
     image = stack.variables.get("LOADGEN", "")
-    ways = {
-        "vegeta": ["vegeta", "-version"],
-        "wrk": ["sh", "-c", "wrk -v || true"],
-        "drill": ["drill", "--version"],
+    asked: dict[str, tuple[list[str], Callable[[str], str]]] = {
+        "vegeta": (["vegeta", "-version"], vegeta.version),
+        "wrk": (["sh", "-c", "wrk -v || true"], lambda said: said.split()[1]),
+        "drill": (["drill", "--version"], lambda said: said.split()[1]),
     }
-    said = {name: stack.execute("loadgen", way) for name, way in ways.items() if image in (name, "all")}
     return {
-        name: vegeta.version(text) if name == "vegeta" else text.split()[1] for name, text in said.items()
+        name: version_in(stack.execute("loadgen", command))
+        for name, (command, version_in) in asked.items()
+        if image in (name, "all")
     }
 
 
@@ -127,11 +128,9 @@ def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> En
     )
 
 
-def environment(
-    root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str], host: Host | None = None
-) -> Environment:
+def environment(root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
-    host = stack.sites.of("app").host if host is None else host
+    host = stack.sites.of("app").host
     asked: dict[str, Callable[[], str]] = {
         "oha": lambda: check_version(stack.execute("loadgen", ["oha", "--version"])),
         "haproxy": lambda: stack.execute("proxy", ["haproxy", "-v"]).split()[2],

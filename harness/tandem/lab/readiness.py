@@ -10,8 +10,7 @@ import psycopg
 
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import Machines
-from tandem.lab.own_compose import healthy_by
-from tandem.lab.stack import Stack
+from tandem.lab.stack import Stack, healthy_by
 from tandem.probes.pools import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, dsn
 from tandem.probes.toxiproxy import Toxiproxy
@@ -62,18 +61,23 @@ def _seeding(stack: Stack) -> bool:
 
 def await_services(stack: Stack, services: list[str], note: Callable[[str], None]) -> None:
     """Returns when those services answer that can be asked. Raises TandemError, with the logs, if one does not."""
-    waiting = {service: _ASK[service] for service in services if service in _ASK}
-    own = {one: test for one, test in healthy_by(stack.overlay).items() if test and one in services}
-    for service, test in own.items():
-        waiting[service] = lambda _, asked=(service, test): stack.execute(*asked)  # type: ignore[misc]
+    own = {service: test for service, test in healthy_by(stack.overlay).items() if test}
+    waiting = [service for service in services if service in _ASK or service in own]
     addresses = {service: stack.service(service).address for service in waiting}
+
+    def ask(service: str) -> None:
+        if service in own:
+            stack.execute(service, own[service])
+        else:
+            _ASK[service](addresses[service])
+
     began, limit = time.monotonic(), limit_s()
     allowed = limit
     while True:
-        for service, ask in list(waiting.items()):
+        for service in list(waiting):
             with suppress(psycopg.Error, httpx.HTTPError, *([TandemError] if service in own else [])):
-                ask(addresses[service])
-                del waiting[service]
+                ask(service)
+                waiting.remove(service)
         if not waiting:
             return
         if time.monotonic() - began > allowed:

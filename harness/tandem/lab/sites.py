@@ -97,9 +97,8 @@ class Local:
 class Sites:
     """One site for all services, or one for each role of a lab."""
 
-    @property
-    def all(self) -> Sequence[EngineSite]:
-        return [HERE_ALONE]
+    def __init__(self, sites: Sequence[EngineSite] = ()) -> None:
+        self.all: Sequence[EngineSite] = sites or [HERE_ALONE]
 
     def of(self, service: str) -> EngineSite:
         return HERE_ALONE
@@ -157,16 +156,10 @@ def written(routes: Iterable[Route]) -> str:
     return " ".join(sorted({">".join(route) for route in routes}))
 
 
-def routes_in(variables: Mapping[str, str]) -> list[Route]:
-    """The ways that requests take in a study with these variables: ROUTES, else the one of this topology."""
-    own = (variables["LOAD_ADDRESS"], variables["DATABASE_ADDRESS"])
-    told = [route.partition(">") for route in variables.get("ROUTES", "").split()]
-    return [(load, database) for load, _, database in told] or [own]
-
-
 def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, set[int]]]:
-    """Service -> who asks it -> at which ports, over all routes of these variables."""
+    """Service -> who asks it -> at which ports, over all routes of these variables: ROUTES, else the one of this topology."""
     asked: dict[str, dict[str, set[int]]] = {role: {} for role in (*ROLES, FAULTS)}
+    own = ">".join((variables["LOAD_ADDRESS"], variables["DATABASE_ADDRESS"]))
 
     def asks(asker: str, service: str, ports: Iterable[int]) -> None:
         asked[service].setdefault(asker, set()).update(ports)
@@ -174,7 +167,7 @@ def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, set[int]]]:
     asks("pgbouncer", "db", PORTS["db"])
     asks("proxy", APP, [APP_PORT])
     asks("loadgen", "proxy", [8081])
-    for load, database in routes_in(variables):
+    for load, _, database in (route.partition(">") for route in (variables.get("ROUTES") or own).split()):
         if load.startswith("proxy:8080"):
             asks("loadgen", "proxy", [8080, *slot_ports(variables)])
         if load.startswith(f"{APP}:"):
@@ -227,19 +220,14 @@ def overlay(lab: Lab, name: str, variables: Mapping[str, str]) -> dict[str, Any]
     if "loadgen" in services:
         # compose/stack.yaml has one CPU set for all generators: that of the first one's host.
         services["loadgen"]["cpuset"] = own.cpus.get("loadgen", "")
-        services["loadgen"]["volumes"] = [
-            "/raw"
-        ]  # files are copied: no folder of this machine is mounted there
-    if "proxy" in services and lab.host_of(APP).name != name:
-        # HAProxy asks Docker's name server, which does not know extra_hosts.
-        services["proxy"]["environment"] = {"APP_AT": f"{lab.host_of(APP).address}:{APP_OUTSIDE_PORT}"}
+        # Files are copied: no folder of this machine is mounted there.
+        services["loadgen"]["volumes"] = ["/raw"]
     if "proxy" in services:
         # Docker may lead what is asked from another host to any of its networks.
-        services["proxy"].setdefault("environment", {})["EDGE"] = "0.0.0.0"
-    return {
-        "services": {
-            role: {key: value for key, value in one.items() if value} for role, one in services.items()
-        },
-        # The ways to other hosts lead out of them.
-        "networks": {network: {"internal": False} for network in INSIDE},
-    }
+        services["proxy"]["environment"] = {"EDGE": "0.0.0.0"}
+        if (app := lab.host_of(APP)) is not own:
+            # HAProxy asks Docker's name server, which does not know extra_hosts.
+            services["proxy"]["environment"]["APP_AT"] = f"{app.address}:{APP_OUTSIDE_PORT}"
+    whole = {role: {key: value for key, value in one.items() if value} for role, one in services.items()}
+    # The ways to other hosts lead out of the networks.
+    return {"services": whole, "networks": {network: {"internal": False} for network in INSIDE}}

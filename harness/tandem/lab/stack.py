@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -75,17 +75,14 @@ def tail(text: str, lines: int = LOG_TAIL) -> str:
     return "\n".join(text.rstrip().splitlines()[-lines:])
 
 
-def _said(error: DockerException) -> str:
-    return tail(complaint(error))
-
-
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Turns what Docker refuses into a TandemError: a container may have died, or its engine may be busy."""
+def _as_tandem_error(what: str, before: str = ": ") -> Iterator[None]:
+    """Turns what Docker refuses into a TandemError: a container may have died, or its engine may be busy. before: stands before
+    Docker's complaint."""
     try:
         yield
     except DockerException as error:
-        raise TandemError(f"{what}: {_said(error)}") from None
+        raise TandemError(f"{what}{before}{tail(complaint(error))}") from None
 
 
 def to_its_end[T](call: Callable[[], T]) -> T:
@@ -96,6 +93,12 @@ def to_its_end[T](call: Callable[[], T]) -> T:
     # Signals interrupt the main thread alone, and leaving the pool waits for the call.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result()
+
+
+def side_by_side[T, R](call: Callable[[T], R], each: Collection[T]) -> list[R]:
+    """What a call returns for each, all at the same time. Raises what the first of them raises, once all have ended."""
+    with ThreadPoolExecutor(len(each) or 1) as pool:
+        return list(pool.map(call, each))
 
 
 def image_variable(service: str) -> str:
@@ -134,12 +137,23 @@ def variables_of(image: Image) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in image.config.env or [])
 
 
+def healthy_by(overlay: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Service beside the application -> the command that says whether it is healthy; empty: nothing does."""
+    found = {}
+    for name, one in overlay.get("services", {}).items():
+        kind, *command = (one.get("healthcheck") or {}).get("test") or ["NONE"]
+        shell = ["sh", "-c"] if kind == "CMD-SHELL" else []
+        if name not in (APP, DATABASE):
+            found[name] = [] if kind == "NONE" else [*shell, *command]
+    return found
+
+
 class Stack:
     """One Compose project with its variables.
 
     variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given. slot: the
     name of this stack's application where several are up at once in one project. sites: where its services run. overlay:
-    of Compose's, for a reader's own service (tandem.lab.own_compose).
+    of Compose's, for a reader's own service (tandem.lab.own_service).
     Images are built on this machine's engine.
     """
 
@@ -154,10 +168,6 @@ class Stack:
         overlay: Mapping[str, Any] | None = None,
     ) -> None:
         env_file.parent.mkdir(parents=True, exist_ok=True)
-        overlays = []
-        if overlay:
-            overlays = [env_file.with_name("compose.own.json")]
-            overlays[0].write_text(json.dumps(overlay, indent=1) + "\n")
         self.overlay = dict(overlay or {})
         self.beside = sorted(set(self.overlay.get("services", ())) - {APP, DATABASE})
         """Further services of the overlay."""
@@ -168,28 +178,30 @@ class Stack:
         env_file.write_text("".join(f"{name}={value}\n" for name, value in given))
         self.root, self.project, self.variables, self.slot, self.sites = root, project, variables, slot, sites
         self._env_file = env_file
-        self.docker = self._client(None, overlays)
+        self.docker = self._client(None, "own", self.overlay)
         """This machine's engine, where images are built."""
         self._at = {site.name: self._of_site(site) for site in sites.all}
 
-    def _client(self, url: str | None, overlays: list[Path]) -> DockerClient:
+    def _client(self, url: str | None, name: str, overlay: Mapping[str, Any] | None) -> DockerClient:
+        """A client of an engine. overlay: is kept beside the variables under this name, where it can be read."""
+        files = [self.root / "compose.yaml"]
+        if overlay:
+            files.append(self._env_file.with_name(f"compose.{name}.json"))
+            files[1].write_text(json.dumps(overlay, indent=1) + "\n")
         return docker_client(
             url,
-            compose_files=[self.root / "compose.yaml", *overlays],
+            compose_files=files,
             compose_project_name=self.project,
             compose_env_files=[self._env_file],
             compose_profiles=["load", "faults"],
         )
 
     def _of_site(self, site: EngineSite) -> DockerClient:
-        """The client of a site. The site's overlay is kept beside the variables, where it can be read."""
         if site.address is None:
             return self.docker
-        if not self.variables:  # to look for what is there already
-            return self._client(site.url, [])
-        file = self._env_file.with_name(f"compose.{site.name}.json")
-        file.write_text(json.dumps(self.sites.overlay(site, self.variables), indent=1) + "\n")
-        return self._client(site.url, [file])
+        # Without variables it is to look for what is there already.
+        overlay = self.sites.overlay(site, self.variables) if self.variables else None
+        return self._client(site.url, site.name, overlay)
 
     @cached_property
     def _described(self) -> dict[str, Any]:
@@ -214,10 +226,7 @@ class Stack:
     def send(self, service: str, to: str | None = None) -> bool:
         """Gives an engine the image of a service, which must have been built; returns whether it had to be copied.
         to: the service that runs on that engine; default: the same."""
-        site = self.sites.of(to or service)
-        if site.url is None:
-            return False
-        return site.send(self._described[compose_name(service)]["image"])
+        return self.sites.of(to or service).send(self.image_name(compose_name(service)))
 
     def is_kept(self, service: str) -> bool:
         """Whether the service runs from an image that was kept, which no build may replace."""
@@ -241,46 +250,35 @@ class Stack:
         """
 
         def one(service: str) -> None:
+            compose = self.at(service).compose
             if name := self._own_name(service):
                 publish = [self._published] if service == APP and self._published else []
-                self.at(service).compose.run(
-                    compose_name(service),
-                    detach=True,
-                    dependencies=False,
-                    name=name,
-                    tty=False,
-                    publish=publish,
-                )
+                of = compose_name(service)
+                compose.run(of, detach=True, dependencies=False, name=name, tty=False, publish=publish)
             else:
-                self.at(service).compose.up(
-                    [service], detach=True, dependencies=False, no_build=True, quiet=True
-                )
+                compose.up([service], detach=True, dependencies=False, no_build=True, quiet=True)
 
         def every() -> None:
             plain = [service for service in services if not self._own_name(service)]
             for name, docker in self._at.items():
                 if len(own := [service for service in plain if self.sites.of(service).name == name]) > 1:
                     docker.compose.up(own, dependencies=False, no_build=True, start=False, quiet=True)
-            with ThreadPoolExecutor(len(services) or 1) as side_by_side:
-                for job in [side_by_side.submit(one, service) for service in services]:
-                    job.result()
+            side_by_side(one, services)
 
-        try:
+        with _as_tandem_error(f"{', '.join(services)} cannot be started", ":\n"):
             to_its_end(every)
-        except DockerException as error:
-            raise TandemError(f"{', '.join(services)} cannot be started:\n{_said(error)}") from None
 
-    def up(self, wait_s: int = 120) -> None:
+    def up(self) -> None:
         """Starts what serves requests, from images that are built, and waits until it is healthy.
 
         Raises TandemError; what did start stays for `logs`, except where a port is taken.
         """
         try:
             self.docker.compose.up(
-                ["proxy"], detach=True, wait=True, wait_timeout=wait_s, no_build=True, quiet=True
+                ["proxy"], detach=True, wait=True, wait_timeout=120, no_build=True, quiet=True
             )
         except DockerException as error:
-            text = _said(error)
+            text = tail(complaint(error))
             if "port is already allocated" in text or "address already in use" in text:
                 self.down()
                 remedy = "Something else uses the port: choose others with HTTP_PORT=… STATS_PORT=… just up"
@@ -408,26 +406,22 @@ class Stack:
         return bool(self.docker.image.exists(self._described[service]["image"]))
 
     def log(self, service: str, lines: int = LOG_TAIL) -> str:
-        with _told(f"the log of {service} cannot be read"):
+        with _as_tandem_error(f"the log of {service} cannot be read"):
             return tail(str(self.container(service).logs(tail=lines)), lines)
 
     def execute(self, service: str, command: list[str], lasts_s: float = 0.0) -> str:
         """Runs a command in a service's container and returns its output. lasts_s: it takes so long by itself. Raises
         TandemError if it fails."""
         container, docker = self.container(service), docker_client(self.sites.of(service).url, lasts_s)
-        try:
+        with _as_tandem_error(f"`{' '.join(command)}` failed in {service}", ":\n"):
             return str(docker.container.execute(container.id, command) or "")
-        except DockerException as error:
-            raise TandemError(f"`{' '.join(command)}` failed in {service}:\n{_said(error)}") from None
 
     def copy_out(self, service: str, source: str, target: Path) -> None:
-        try:
+        with _as_tandem_error(f"{source} cannot be copied out of {service}"):
             self.at(service).container.copy((self.container(service), source), target)
-        except DockerException as error:
-            raise TandemError(f"{source} cannot be copied out of {service}: {_said(error)}") from None
 
     def copy_in(self, service: str, source: Path, target: str) -> None:
-        with _told(f"{source} cannot be copied into {service}"):
+        with _as_tandem_error(f"{source} cannot be copied into {service}"):
             self.at(service).container.copy(source, (self.container(service), target))
 
     def stop(self, service: str, grace_s: int, log: Path | None = None) -> int | None:
@@ -435,7 +429,7 @@ class Stack:
 
         log: where the end of what it said goes, with its last words.
         """
-        with _told(f"{service} cannot be stopped"):
+        with _as_tandem_error(f"{service} cannot be stopped"):
             container = self._find(service)
             if container is None:
                 return None
@@ -451,12 +445,12 @@ class Stack:
 
     def pause(self, service: str = "app") -> None:
         """Freezes a service: it keeps its memory and connections and gets no CPU. Raises TandemError."""
-        with _told(f"{service} cannot be frozen"):
+        with _as_tandem_error(f"{service} cannot be frozen"):
             self.container(service).pause()
 
     def unpause(self, service: str = "app") -> None:
         """Thaws a service, if it is frozen. Raises TandemError."""
-        with _told(f"{service} cannot be thawed"):
+        with _as_tandem_error(f"{service} cannot be thawed"):
             container = self.container(service)
             if container.state.paused:
                 container.unpause()
@@ -470,15 +464,7 @@ class Stack:
         def one(docker: DockerClient) -> None:
             docker.compose.down(remove_orphans=True, volumes=True, timeout=1, quiet=True)
 
-        def every() -> None:
-            if len(self._at) == 1:
-                one(*self._at.values())
-                return
-            with ThreadPoolExecutor(len(self._at)) as hosts:
-                for job in [hosts.submit(one, docker) for docker in self._at.values()]:
-                    job.result()
-
-        to_its_end(every)
+        to_its_end(lambda: side_by_side(one, self._at.values()))
 
     @property
     def left(self) -> bool:

@@ -150,6 +150,8 @@ class Visit:
 
     def _begin(self) -> None:
         spec = self._spec
+        # A study may decide from window to window whether its variants take turns in slices.
+        sliced = not spec.windows or any(window.slices is not None for window in spec.windows)
         self._timed("start", None, self._floor.reset)
         for label in spec.variants:
             start = self.trial.starts[label] = Start()
@@ -162,7 +164,7 @@ class Visit:
                 if grave:
                     start.refused = grave[0]
                 else:
-                    if _may_be_sliced(spec):
+                    if sliced and len(spec.variants) > 1:
                         start.idle_cpu_cores = self._timed("idle", None, self._floor.idle, label)
                     self._warm_up(label, start)
             except (TandemError, OSError) as error:
@@ -184,7 +186,8 @@ class Visit:
             spent += step
             seconds += part[1:step]  # the first second opens the connections
             start.warm_up_s, start.warm_up_requests = spent, answered
-            settled = _settled(seconds, how.steady_buckets)
+            if how.steady_buckets:
+                settled = steady(seconds[-how.steady_buckets :], least=how.steady_buckets).reason
             if answered == 0 or spent >= how.cap_s or (answered >= needed and settled == "steady"):
                 break
             missing = round(spent * (needed - answered) / answered)
@@ -257,7 +260,7 @@ class Visit:
     def _end(self) -> None:
         """Collects from and stops every variant, each whatever happened to the others."""
         interrupted: BaseException | None = None
-        for name, work in (("collect", self._collect), ("stop", self._stop)):
+        for name, work in (("collect", self._floor.collect), ("stop", self._stop)):
             for label in self.trial.starts:
                 try:
                     self._timed(name, None, work, label)
@@ -267,9 +270,6 @@ class Visit:
                     interrupted = interrupted or error
         if interrupted is not None:
             raise interrupted
-
-    def _collect(self, label: str) -> None:
-        self._floor.collect(label)
 
     def _stop(self, label: str) -> None:
         self.trial.starts[label].findings += self._floor.stop(label)
@@ -297,20 +297,10 @@ class Visit:
             self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
 
 
-def _may_be_sliced(spec: TrialSpec) -> bool:
-    """Whether its variants take turns in slices, or may: a study may decide that from window to window."""
-    sliced = not spec.windows or any(window.slices is not None for window in spec.windows)
-    return sliced and len(spec.variants) > 1
-
-
 def _shown(spec: WindowSpec) -> str:
     """A window that begins, in words."""
     rates = f", {sum(spec.rates_rps.values()):,}/s" if spec.rates_rps else ""
     return f"{spec.name}: {' + '.join(spec.variants)}{rates}"
-
-
-def _settled(seconds: list[int], wanted: int) -> str:
-    return steady(seconds[-wanted:], least=wanted).reason if wanted else "steady"
 
 
 def _with_rates(spec: WindowSpec, trial: Trial) -> WindowSpec:

@@ -180,9 +180,9 @@ def test_the_application_starts_for_the_cpus_that_it_has_there(
             return type("P", (), {"host": type("H", (), {"cpus": 8})})
 
     wanted = asked(real, lab=LAB)
-    conditions = VariantConditions.of(real, wanted, wanted.variants[0], There())
+    conditions = VariantConditions(real, wanted, wanted.variants[0], There())
     assert conditions.app_cpus == workers
-    assert conditions.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)
+    assert conditions.effective_settings()["WORKERS"] == str(workers)
 
 
 def test_services_of_another_release_are_a_condition_of_a_request(real: Catalog) -> None:

@@ -16,17 +16,16 @@ from harness_engine import (
 from harness_samples import finding, good_window, host, tap, there
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.arriving import needed, scheduled, sent
 from tandem.engine.blocks import Blocks, complete_blocks, counting, in_blocks, rounds_of_blocks
 from tandem.engine.findings import compared, host_seen, made_again, not_counted, warnings, why
 from tandem.engine.run import drive
-from tandem.engine.study import Study, in_order
+from tandem.engine.study import Study, in_order, needed, scheduled, sent
 from tandem.record.host import Hiccup, HostSeen
 from tandem.record.request import Conditions
 from tandem.record.result import Concluded, Conclusions
 from tandem.record.trial import Arrivals, Start, Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict
-from tandem.report.parts import checked, host_told
+from tandem.report.parts import checked
 from tandem.studies.registry import STUDIES
 
 BLOCKS = [[trial_spec(f"{block}-{name}", name, block=block) for name in "ab"] for block in (1, 2, 3)]
@@ -231,19 +230,22 @@ def test_each_variant_has_its_own_count() -> None:
         "one": "600 of 6,000 answers compared for 0.60 s of CPU",
         "two": "200 of 2,000 answers compared for 0.20 s of CPU",
     }
-    plain = [FakeFloor(lambda spec, window: good_window(window.load, tap=None)).visit(trial_spec())]
+    plain = [FakeFloor().visit(trial_spec())]
     assert (compared(plain), made_again(plain)) == ({}, {}), "the control"
 
 
-def test_both_are_told_below_the_tables() -> None:
+def lines(**told: Any) -> list[str]:
+    """The lines below the tables of a result."""
     found = Concluded(verdict=Verdict.OK, conclusions=Conclusions())
-    told = {"one": "600 of 6,000 answers compared"}
-    result = result_of(request(), found, compared=told, made_again={"one": 2})
-    assert [text.plain for text in checked(result)] == [
+    return [text.plain for text in checked(result_of(request(), found, **told))]
+
+
+def test_both_are_told_below_the_tables() -> None:
+    assert lines(compared={"one": "600 of 6,000 answers compared"}, made_again={"one": 2}) == [
         "read on the wire: one 600 of 6,000 answers compared",
         "starts repeated because the host disturbed their block: one 2",
     ]
-    assert checked(result_of(request(), found)) == []
+    assert lines() == []
 
 
 # ---- what watched the host ----
@@ -265,24 +267,18 @@ def test_what_the_windows_say_of_the_host() -> None:
 
 
 def test_seconds_that_variants_share_are_nobodys_interrupts() -> None:
-    floor = FakeFloor(lambda spec, window: good_window(window.load))
     windows = [window_spec("duet", "one", "two", load="open")]
-    both = floor.visit(trial_spec("1-pair", "one", "two", windows=windows))
+    both = FakeFloor().visit(trial_spec("1-pair", "one", "two", windows=windows))
     assert there(host_seen([both])).softirq_share == {}
 
 
 def test_gates_that_cannot_judge_are_told_on_every_report() -> None:
-    found = Concluded(verdict=Verdict.OK, conclusions=Conclusions())
     why = {"hiccups": "the meter is not real-time", "steal": "the host does not tell"}
     seen = HostSeen(gates=6, cannot_judge=why, softirq_share={"one": (0.03, 0.0512), "two": (0.04, 0.04)})
-    lines = [
+    assert lines(host=seen) == [
         "softirq time, of all CPUs, by window: one 3.0 to 5.1 %; two 4.0 %",
         "2 of 6 host gates cannot judge here: hiccups (the meter is not real-time), steal (the host does not tell)",
     ]
-    made = result_of(request(), found, host=seen)
-    assert host_told(made) == lines
-    assert [text.plain for text in checked(made)] == lines
-    assert host_told(result_of(request(), found)) == [], "a result of before they were kept"
     many = {f"v{number}": (0.01 * number, 0.02 * number) for number in range(1, 8)}
-    told = result_of(request(), found, host=HostSeen(gates=6, cannot_judge={}, softirq_share=many))
-    assert host_told(told) == ["softirq time, of all CPUs, by window: all variants 1.0 to 14.0 %"]
+    seen = HostSeen(gates=6, cannot_judge={}, softirq_share=many)
+    assert lines(host=seen) == ["softirq time, of all CPUs, by window: all variants 1.0 to 14.0 %"]

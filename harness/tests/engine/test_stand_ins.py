@@ -14,7 +14,7 @@ from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, estimate_s
 from tandem.engine.run import drive
 from tandem.errors import UsageError
-from tandem.lab.prepare import VariantConditions, check, prepare
+from tandem.lab.prepare import check, prepare
 from tandem.record.request import Conditions, Variant
 from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec
@@ -96,8 +96,7 @@ def test_each_block_looks_at_what_can_bind(real: Catalog) -> None:
     assert len({tuple(map(stand_ins.is_look, block)) for block in asked}) > 1, "they are not always first"
     assert not stand_ins.is_look(asked[0][0].model_copy()), "a figure of what was asked for comes first"
     assert [[trial.spec for trial in own] for own in told] == BLOCKS, "the plan hears of its own trials only"
-    found = stand_ins.looks_of([trial for trial in made if stand_ins.is_look(trial.spec)])
-    assert stand_ins.ceilings_rps(found) == near
+    assert stand_ins.ceilings_rps(stand_ins.looks_of(made)) == near
 
 
 def test_what_nothing_comes_near_is_looked_at_once(real: Catalog) -> None:
@@ -111,7 +110,7 @@ def test_a_look_that_the_host_disturbed_tells_nothing_and_voids_nothing(real: Ca
     rates = {"null": 20_000.0, "database": 1200.0}
     asked, made, _ = followed(real, rates, void={"look-1-null", "look-2-database"})
     assert [kinds(block) for block in asked] == [{"null", "database"}] * 2 + [{"database"}] * 2
-    looks = stand_ins.looks_of([trial for trial in made if stand_ins.is_look(trial.spec)])
+    looks = stand_ins.looks_of(made)
     assert [one.goodput_rps for one in looks["database"]] == [1200.0, None, 1200.0, 1200.0]
     assert stand_ins.ceilings_rps(looks) == rates
     assert stand_ins.ceilings_rps({"null": [CeilingLook(block=1, goodput_rps=None)]}) == {"null": None}
@@ -127,13 +126,6 @@ def test_a_block_that_is_made_again_looks_again(real: Catalog) -> None:
     again = found.send([answered(spec, rates) for spec in next(found)])
     assert {spec.attempt for spec in again} == {2}
     assert {spec.key for spec in again if stand_ins.is_look(spec)} == {"look-1-null.2", "look-1-database.2"}
-
-
-def test_a_stand_in_has_those_settings_that_it_can_have(real: Catalog) -> None:
-    asked = request(settings={"WORKERS": "1", "DB_POOL_MAX": "8"})
-    null = stand_ins.variant("null")
-    assert VariantConditions.of(real, asked, null).settings == {"WORKERS": "1"}
-    assert VariantConditions.of(real, asked, asked.variants[0]).settings == asked.settings
 
 
 def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ from tandem.catalog.golden import drawn
 from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
-from tandem.hosts.host import Host, Usage
+from tandem.hosts.host import Usage
 from tandem.lab import doctor, pgbench
 from tandem.lab import floor as floor_
 from tandem.lab.challenge import clients_of, new_body
@@ -49,6 +49,8 @@ class Noted:
         self.label, self.prepared, self.case, self.done = label, prepared, prepared.case, done
         self.folder = Path("/raw") / label
         self.fails: dict[str, BaseException] = {}
+        self.meanwhile: Callable[[], object] = lambda: None
+        """Called while a load runs."""
         self.stack = SimpleNamespace(
             sites=ALONE,
             pause=lambda service="": self._note(f"pause {service}".strip()),
@@ -75,6 +77,7 @@ class Noted:
         self._note(f"sent {name}")
 
     def run(self, name: str, load: Load, by: object) -> Ran:
+        self.meanwhile()
         self._note(f"ran {name} at {load.rate_rps}")
         return Ran(1.0, 2.0, "")
 
@@ -130,40 +133,25 @@ def test_a_database_is_frozen_during_the_load_and_thawed_at_its_end(
     """The load here ends at once: a quarter of nothing has passed by then, and of 400 s not."""
     spec = window_spec("frozen", "a", seconds=seconds, load="open", rates_rps={"a": 10}, freeze_s=30.0)
     app: Any = alone.apps["a"]
-    run, pausing = app.run, threading.Event()
+    pausing = threading.Event()
 
     def pause(service: str) -> None:
         done.append(f"pause {service}")
         pausing.set()
 
     app.stack.pause = pause
-
-    def after_that(name: str, load: Load, by: object) -> Ran:
-        if froze:
-            assert pausing.wait(5)
-        return cast(Ran, run(name, load, by))
-
-    app.run = after_that
+    app.meanwhile = lambda: pausing.wait(5 * froze)
     began_s = time.monotonic()
     record = alone.measure(spec)
     assert time.monotonic() - began_s < 10, "the end of the load thaws it"
-    assert len(record.frozen_s) == (2 if froze else 0)
-    assert [call for call in done if call.endswith("pause db") or call == "pause db"] == (
-        ["pause db", "a unpause db"] if froze else []
-    )
+    assert len(record.frozen_s) == 2 * froze
+    assert [call for call in done if call.endswith("pause db")] == ["pause db", "a unpause db"] * froze
     assert alone.measure(window_spec("open-1", "a", rates_rps={"a": 10})).frozen_s == []
 
 
 def test_a_database_that_cannot_be_frozen_ends_the_window(alone: ContainerFloor, done: list[str]) -> None:
     fails(alone, "a", "pause db", TandemError("db cannot be frozen"))
-    app: Any = alone.apps["a"]
-    run = app.run
-
-    def slow(*of: object) -> Ran:
-        time.sleep(0.2)
-        return cast(Ran, run(*of))
-
-    app.run = slow
+    cast(Any, alone.apps["a"]).meanwhile = lambda: time.sleep(0.2)
     with pytest.raises(TandemError, match="db cannot be frozen"):
         alone.measure(window_spec("frozen", "a", seconds=0, freeze_s=1.0))
     assert "a unpause db" in done, "who knows"
@@ -360,15 +348,8 @@ def test_each_group_holds_each_once_never_do_two_run_and_slices_do_not_drift(
     assert order == balanced(names[::-1], groups, seed), "the seed alone decides"
     assert [sorted(order[n : n + labels]) for n in range(0, len(order), labels)] == [names] * groups
     made = bench.run(order, Slicing(slice_s=slice_s, seed=seed))
-    running: list[str] = []
-    for what in bench.done:
-        call, _, label = what.partition(" ")
-        if call == "go":
-            assert not running
-            running.append(label)
-        elif call == "halt":
-            running.remove(label)
-    assert not running
+    calls = [what for what in bench.done if what.startswith(("go", "halt"))]
+    assert calls == [f"{call} {label}" for label in order for call in ("go", "halt")]
     assert [one.label for one in made] == order
     assert all(one.woken_s < one.settled_s < one.ended_s <= one.stopped_s for one in made)
     assert made[-1].stopped_s - made[0].woken_s == pytest.approx(len(order) * slice_s, abs=0.01)
@@ -393,15 +374,10 @@ def test_a_load_ends_after_its_last_slice_and_soon() -> None:
 # ---- real processes ----
 
 
-class OwnHost:
+def own_host(*pids: int) -> Any:
     """This machine; its only control group has these processes."""
-
-    def __init__(self, pids: list[int]) -> None:
-        self.pids = pids
-        self.stopped, self.signal = HERE.stopped, HERE.signal
-
-    def cgroup(self, pid: int) -> Any:
-        return SimpleNamespace(processes=lambda name=None: self.pids)
+    group = SimpleNamespace(processes=lambda: pids)
+    return SimpleNamespace(stopped=HERE.stopped, signal=HERE.signal, cgroup=lambda pid: group)
 
 
 @pytest.fixture
@@ -416,7 +392,7 @@ def counting() -> Iterator[subprocess.Popen[bytes]]:
 def test_a_held_program_begins_when_it_is_woken_and_stands_still_when_it_is_stopped(
     counting: subprocess.Popen[bytes],
 ) -> None:
-    host = cast(Host, OwnHost([os.getpid(), counting.pid]))
+    host = own_host(os.getpid(), counting.pid)
     found = held([(host, 1)], {"A": "/tmp/one.json"}, [])
     assert found == {"A": (host, counting.pid)}
     go, halt = signals({"A": [found["A"]]})
@@ -438,7 +414,7 @@ def test_a_held_program_begins_when_it_is_woken_and_stands_still_when_it_is_stop
 
 def test_who_stands_still_when_the_window_breaks_is_ended(counting: subprocess.Popen[bytes]) -> None:
     """Else whoever waits for it would wait for ever."""
-    host = cast(Host, OwnHost([counting.pid]))
+    host = own_host(counting.pid)
     with ThreadPoolExecutor(1) as threads:
         running = {"A": threads.submit(counting.wait)}
         end([(host, 1)], {"A": "/tmp/one.json"}, {}, running)
@@ -450,20 +426,19 @@ def test_a_generator_that_does_not_begin_is_told_at_once() -> None:
     broken.set_exception(TandemError("no such program"))
     began = time.monotonic()
     with pytest.raises(TandemError, match="no such program"):
-        held([(cast(Host, OwnHost([])), 1)], {"A": "a.json"}, [broken])
+        held([(own_host(), 1)], {"A": "a.json"}, [broken])
     assert time.monotonic() - began < 1
 
 
 def test_several_generators_of_one_go_on_and_stand_still_together() -> None:
     sent: list[tuple[int, int]] = []
 
-    class Deaf:
-        def signal(self, pid: int, number: int) -> None:
-            sent.append((pid, number))
-            if pid == 2:
-                raise ProcessLookupError
+    def deaf(pid: int, number: int) -> None:
+        sent.append((pid, number))
+        if pid == 2:
+            raise ProcessLookupError
 
-    host = cast(Host, Deaf())
+    host: Any = SimpleNamespace(signal=deaf)
     go, halt = signals({"A": [(host, 1), (host, 2), (host, 3)], "B": [(host, 4)]})
     go("A")
     halt("A")

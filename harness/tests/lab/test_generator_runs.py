@@ -4,8 +4,8 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -24,12 +24,14 @@ from tandem.load.shares import Share, deal
 
 
 class Local:
-    """Runs the commands of a Stack here. dead: roles whose container is gone."""
+    """Runs the commands of a Stack here, and notes them by role. dead: roles whose container is gone."""
 
-    def __init__(self, dead: Sequence[str] = ()) -> None:
-        self.dead, self.variables, self.sites = dead, {"LOADGEN": "oha"}, ALONE
+    def __init__(self, dead: Sequence[str] = (), sites: Sites = ALONE) -> None:
+        self.dead, self.variables, self.sites = dead, {"LOADGEN": "oha"}, sites
+        self.commands = dict[str, list[str]]()
 
     def execute(self, role: str, command: list[str], lasts_s: float = 0.0) -> str:
+        self.commands[role] = command
         if role in self.dead:
             raise TandemError(f"the service {role} has no container")
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -86,7 +88,7 @@ def run(folder: Path, own: list[Share], by: Told | None = None, **how: Any) -> g
     """How: the stack, and who holds the generators."""
     named = {f"open-g{number}": share for number, share in enumerate(own, start=1)}
     stack, before = how.get("stack", Local()), how.get("before", ())
-    return run_shares(cast(Stack, stack), folder, named, cast(Generator, by or Told()), before)
+    return run_shares(cast(Stack, stack), folder, named, by or Told(), before)
 
 
 def brought(
@@ -94,9 +96,7 @@ def brought(
 ) -> tuple[Rows, dict[str, tuple[Rows, Report] | str]]:
     """All rows, and what each generator left."""
     left: dict[str, tuple[Rows, Report] | str] = {}
-    rows = collected(
-        folder, cast(Generator, Told()), found, lambda part, its: left.update({part.share.role: its}), *zero
-    )
+    rows = collected(folder, Told(), found, lambda part, its: left.update({part.share.role: its}), *zero)
     return rows, left
 
 
@@ -151,18 +151,10 @@ def test_rows_count_from_the_first_that_began(folders: Path) -> None:
 
 def test_one_generator_alone_waits_for_nothing(folders: Path) -> None:
     """Its command has no moment in it, and its files are named as ever."""
-    asked: list[Any] = []
-
-    class Noted(Local):
-        def execute(self, role: str, command: list[str], lasts_s: float = 0.0) -> str:
-            asked.append((role, command))
-            return super().execute(role, command)
-
-    [share] = shares(1)
-    ran = run_load(cast(Stack, Noted()), folders, "closed", share.load, cast(Generator, Told()))
-    [(role, command)] = asked
-    assert role == "loadgen"
-    assert command[2] == f"cd {Told.folder} && rm -f closed.rows; {generator_runs._SCRIPT}"
+    [share], stack = shares(1), Local()
+    ran = run_load(cast(Stack, stack), folders, "closed", share.load, Told())
+    script = f"cd {Told.folder} && rm -f closed.rows; {generator_runs._SCRIPT}"
+    assert {role: command[2] for role, command in stack.commands.items()} == {"loadgen": script}
     assert ran.shares == ()
     assert ran.ended_s - ran.began_s < LEAD_S
     assert (folders / "closed.rows").is_file()
@@ -173,25 +165,18 @@ class Ahead(Sites):
 
     def of(self, service: str) -> Any:
         behind_s = 2.0 if service == "loadgen-2" else 0.0
-        host = type("H", (), {"to_ours": staticmethod(lambda moment_s: moment_s + behind_s)})
-        return type("P", (), {"host": host})
+        return SimpleNamespace(host=SimpleNamespace(to_ours=lambda moment_s: moment_s + behind_s))
 
 
 def test_a_host_waits_by_its_own_clock(folders: Path) -> None:
     """Its command has that clock's moment, and what it stamps is told by this one's."""
-    asked = dict[str, str]()
-
-    class Noted(Local):
-        def __init__(self) -> None:
-            super().__init__()
-            self.sites = Ahead()
-
-        def execute(self, role: str, command: list[str], lasts_s: float = 0.0) -> str:
-            asked[role] = command[2].partition("$((")[2].partition(" ")[0]
-            return super().execute(role, command)
-
-    found = run(folders, shares(2), stack=Noted())
-    assert int(asked["loadgen"]) - int(asked["loadgen-2"]) == pytest.approx(2e9, abs=1e3)
+    stack = Local(sites=Ahead())
+    found = run(folders, shares(2), stack=stack)
+    ours, theirs = (
+        int(stack.commands[role][2].partition("$((")[2].partition(" ")[0])
+        for role in ("loadgen", "loadgen-2")
+    )
+    assert ours - theirs == pytest.approx(2e9, abs=1e3)
     first, second = (there(one.ran) for one in found.shares)
     assert second.began_s - first.began_s == pytest.approx(2.0 - 0.4, abs=0.2), "there its moment had passed"
 
@@ -205,32 +190,19 @@ def test_who_is_woken_by_others_has_no_moment(folders: Path) -> None:
     assert (rows.start_s.min(), rows.start_s.max()) == (0.0, pytest.approx(0.99 + 0.5))
 
 
-@dataclass
-class Container:
-    """Notes what is copied into it."""
-
-    has: dict[str, bytes] = field(default_factory=dict)
-    copied: int = 0
-
-    def copy_in(self, service: str, file: Path, path: str) -> None:
-        assert service == "loadgen"
-        self.has[path] = file.read_bytes()
-        self.copied += 1
-
-
 def test_bodies_are_given_once_to_each_container(tmp_path: Path) -> None:
     bodies, others = SentBodies.of(b"[1]", b"[2]"), SentBodies.of(b"[3]")
-    first, second = Container(), Container()
-    for container, name, sent in (
-        (first, "lab-generator_runs-1", bodies),
-        (first, "lab-generator_runs-1", bodies),
-        (first, "lab-generator_runs-1", others),
-        (second, "lab-generator_runs-2", bodies),
-    ):
+    copied: list[tuple[str, str, bytes]] = []
+
+    def copy_in(service: str, file: Path, path: str) -> None:
+        copied.append((service, path, file.read_bytes()))
+
+    stack: Any = SimpleNamespace(copy_in=copy_in)
+    for container, sent in (("1", bodies), ("1", bodies), ("1", others), ("2", bodies)):
         load = Load("http://a/", 1, 1, 1, {}, method="POST", bodies=sent)
-        send(cast(Stack, container), name, tmp_path, "w", load, OHA)
-    assert first.has == {f"/tmp/body-{bodies.name}": b"[1]\n[2]", f"/tmp/body-{others.name}": b"[3]"}
-    assert (first.copied, second.copied) == (2, 1)
+        send(stack, f"lab-generator_runs-{container}", tmp_path, "w", load, OHA)
+    first = ("loadgen", f"/tmp/body-{bodies.name}", b"[1]\n[2]")
+    assert copied == [first, ("loadgen", f"/tmp/body-{others.name}", b"[3]"), first]
     assert list(tmp_path.iterdir()) == [], "the bodies are not kept with the raw files"
 
 

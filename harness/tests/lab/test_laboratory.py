@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from harness_engine import made_trial, request, trial_spec
@@ -30,7 +31,12 @@ from tandem.report.parts import conditions_line
 from tandem.studies.registry import STUDIES
 
 VIEW = View(Console(quiet=True))
-STACK: dict[str, Any] = {"generators": ["loadgen"], "beside": []}
+
+
+def stack(started: list[list[str]], **variables: str) -> Any:
+    """A stack that notes which services it starts."""
+    own = {"DATABASE_ADDRESS": "db:5432", **variables}
+    return SimpleNamespace(variables=own, generators=["loadgen"], beside=[], start=started.append)
 
 
 def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
@@ -61,71 +67,53 @@ def test_only_the_generators_that_are_asked_for_are_built(
     assert one.prepared("rust-async").stack.variables["LOADGEN"] == image
 
 
-@pytest.mark.parametrize(
-    ("study", "options", "wanted"),
-    [("bench", {}, {"oha"}), ("crosscheck", {"pairs": 3, "window_s": 5}, {"oha", "vegeta"})],
-)
-def test_a_study_knows_its_generators(
-    real: Catalog, study: str, options: dict[str, Any], wanted: set[str]
-) -> None:
-    assert generators_of(STUDIES[study](real, request(study=study, options=options))) == wanted
+def test_a_study_knows_its_generators(real: Catalog) -> None:
+    asked = request(study="crosscheck", options={"pairs": 3, "window_s": 5})
+    assert generators_of(STUDIES["crosscheck"](real, asked)) == {"oha", "vegeta"}
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """What waits for services that start."""
+    found = Mock()
+    monkeypatch.setattr(laboratory_, "await_services", found)
+    return found
+
+
+SIZE, MODE, AUTH = "PGBOUNCER_POOL_SIZE", "PGBOUNCER_POOL_MODE", "PGBOUNCER_AUTH_TYPE"
 
 
 @pytest.mark.parametrize(
     ("runs_with", "wanted", "anew"),
     [
-        ({}, {}, []),
-        ({}, {"PGBOUNCER_POOL_SIZE": "1"}, ["pgbouncer"]),
-        ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "1"}, []),
-        ({"PGBOUNCER_POOL_SIZE": "1"}, {}, ["pgbouncer"]),
-        ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "2", "FAULT": "cached"}, ["pgbouncer"]),
-        ({"PGBOUNCER_POOL_MODE": "session"}, {"PGBOUNCER_AUTH_TYPE": "md5"}, ["pgbouncer"]),
-        ({}, {"APP_CPUSET": "0-1"}, []),
+        ({}, {}, False),
+        ({}, {SIZE: "1"}, True),
+        ({SIZE: "1"}, {SIZE: "1"}, False),
+        ({SIZE: "1"}, {}, True),
+        ({SIZE: "1"}, {SIZE: "2", "FAULT": "cached"}, True),
+        ({MODE: "session"}, {AUTH: "md5"}, True),
+        ({}, {"APP_CPUSET": "0-1"}, False),
     ],
 )
+@pytest.mark.usefixtures("waits")
 def test_services_start_anew_for_other_limits(
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    runs_with: dict[str, str],
-    wanted: dict[str, str],
-    anew: list[str],
+    root: Path, tmp_path: Path, runs_with: dict[str, str], wanted: dict[str, str], anew: bool
 ) -> None:
-    started: list[list[str]] = []
-    monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
-
-    def stack(variables: dict[str, str]) -> Any:
-        return SimpleNamespace(
-            variables={"DATABASE_ADDRESS": "db:5432", **variables}, **STACK, start=started.append
-        )
-
-    one = lab(root, tmp_path)
-    one._services_as(stack(runs_with))
+    started, one = list[list[str]](), lab(root, tmp_path)
+    one._services_as(stack(started, **runs_with))
     started.clear()
-    one._services_as(stack(wanted))
-    assert started == ([anew] if anew else [])
-    one._services_as(stack(wanted))
-    assert len(started) == bool(anew)
+    for _ in range(2):
+        one._services_as(stack(started, **wanted))
+        assert started == [["pgbouncer"]] * anew
 
 
-def test_services_that_did_not_come_up_are_started_again(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[list[str]] = []
-
-    def never(*_: object) -> None:
-        raise TandemError("it does not come up")
-
-    one = lab(root, tmp_path)
-    usual: Any = SimpleNamespace(variables={"DATABASE_ADDRESS": "db:5432"}, **STACK, start=started.append)
-    odd: Any = SimpleNamespace(
-        variables={**usual.variables, "PGBOUNCER_POOL_SIZE": "x"}, **STACK, start=started.append
-    )
-    monkeypatch.setattr(laboratory_, "await_services", never)
+def test_services_that_did_not_come_up_are_started_again(root: Path, tmp_path: Path, waits: Mock) -> None:
+    started, one = list[list[str]](), lab(root, tmp_path)
+    waits.side_effect = TandemError("it does not come up")
     with pytest.raises(TandemError):
-        one._services_as(odd)
-    monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
-    one._services_as(usual)
+        one._services_as(stack(started, PGBOUNCER_POOL_SIZE="x"))
+    waits.side_effect = None
+    one._services_as(stack(started))
     assert "pgbouncer" in started[1]
 
 
@@ -152,17 +140,12 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
 ) -> None:
     built: list[tuple[list[str], bool]] = []
 
-    def build(runs: Any, note: object, folder: object = None, services: Any = None) -> None:
+    def build(runs: Any, services: Any, note: object, folder: object = None) -> None:
         built.append(([run.program for run in runs], bool(services)))
 
-    for name, stub in (
-        ("build", build),
-        ("start", None),
-        ("check", None),
-        ("refuse_or_clean_up", None),
-        ("refuse_lost_placement", None),
-    ):
-        monkeypatch.setattr(laboratory_, name, stub or (lambda *_: None))
+    for name in ("start", "check", "refuse_or_clean_up", "refuse_lost_placement"):
+        monkeypatch.setattr(laboratory_, name, lambda *_: None)
+    monkeypatch.setattr(laboratory_, "build", build)
     monkeypatch.setattr(Stack, "down", lambda self: None)
     monkeypatch.setattr(Laboratory, "_environment", lambda self, run: run.variant.label)
     monkeypatch.setattr(laboratory_, "Visit", lambda *_: SimpleNamespace(run=lambda _: made_trial()))
@@ -177,13 +160,10 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
 
     with one.up():
         assert built == [(["node", "node"], True)], "the services, and of the images the first trial's"
-        visit("node")
-        visit("again")
-        assert len(built) == 1
-        visit("python-sync")
+        for label, builds in (("node", 1), ("again", 1), ("python-sync", 2), ("rust-async", 2)):
+            visit(label)
+            assert len(built) == builds
         assert built[1:] == [(["rust-async", "python-sync"], False)], "the rest at once, side by side"
-        visit("rust-async")
-        assert len(built) == 2
         assert list(one.environments) == ["rust-async", "node", "python-sync", "again"]
 
 
@@ -202,11 +182,10 @@ def test_all_is_built_before_where_the_first_trial_needs_it(root: Path, tmp_path
 OWN = {key: b'{"id":%d,"name":"Of this study"}' % key for key in range(1, 101)}
 
 
-@pytest.mark.parametrize("salt", ["", "77"])
-def test_the_salt_reaches_the_database(root: Path, tmp_path: Path, salt: str) -> None:
+def test_the_salt_reaches_the_database(root: Path, tmp_path: Path) -> None:
     one = lab(root, tmp_path, *plain("node"))
-    one.work = replace(one.work, request=one.work.request.model_copy(update={"salt": salt}))
-    assert one.prepared("node").stack.variables["SALT"] == salt
+    one.work = replace(one.work, request=one.work.request.model_copy(update={"salt": "77"}))
+    assert one.prepared("node").stack.variables["SALT"] == "77"
 
 
 def test_every_variant_is_compared_with_what_the_database_has_written(

@@ -49,39 +49,27 @@ class FakeApplication:
 
 
 @pytest.mark.parametrize(
-    ("app", "scenario", "declined", "outcome", "text"),
+    ("app", "scenario", "reason", "outcome", "text"),
     [
-        (FakeApplication(), "index", {}, SquareOutcome.OK, ""),
-        (FakeApplication(), "idle", {}, SquareOutcome.OK, ""),
-        (FakeApplication(found=[WRONG]), "index", {}, SquareOutcome.WRONG, WRONG.text),
-        (FakeApplication(error="it broke"), "index", {}, SquareOutcome.FAILED, "it broke"),
-        (FakeApplication(status=404), "users", {"users": "why"}, SquareOutcome.UNSUPPORTED, "why"),
-        (
-            FakeApplication(),
-            "users",
-            {"users": "why"},
-            SquareOutcome.UNDECLARED,
-            "(why), but the answer is 200",
-        ),
+        (FakeApplication(), "index", "", SquareOutcome.OK, ""),
+        (FakeApplication(), "idle", "", SquareOutcome.OK, ""),
+        (FakeApplication(found=[WRONG]), "index", "", SquareOutcome.WRONG, WRONG.text),
+        (FakeApplication(error="it broke"), "index", "", SquareOutcome.FAILED, "it broke"),
+        (FakeApplication(status=404), "users", "why", SquareOutcome.UNSUPPORTED, "why"),
+        (FakeApplication(), "users", "why", SquareOutcome.UNDECLARED, "(why), but the answer is 200"),
     ],
 )
 def test_what_is_supported_is_right_and_what_is_declined_is_absent(
-    real: Catalog,
-    tmp_path: Path,
-    app: FakeApplication,
-    scenario: str,
-    declined: dict[str, str],
-    outcome: SquareOutcome,
-    text: str,
+    real: Catalog, tmp_path: Path, app: Any, scenario: str, reason: str, outcome: SquareOutcome, text: str
 ) -> None:
+    """reason: why the scenario is declined."""
     wanted = request(study="matrix", scenario=scenario)
     app.prepared = prepare(real, wanted, wanted.variants[0], tmp_path)
-    known = real.implementation("rust-async")
+    known, declined = real.implementation("rust-async"), {scenario: reason} if reason else {}
     changed = known.unsupported.model_copy(update={"scenarios": declined})
     app.prepared.case.implementation = known.model_copy(update={"unsupported": changed})
-    conditions = VariantConditions.of(real, wanted, wanted.variants[0])
-    asked: Any = app
-    found = square(conditions, asked, real.scenarios[scenario])
+    conditions = VariantConditions(real, wanted, wanted.variants[0])
+    found = square(conditions, app, real.scenarios[scenario])
     assert found.outcome is outcome
     assert text in found.text
     if not declined:
@@ -95,10 +83,8 @@ def test_what_changes_the_database_comes_last(real: Catalog) -> None:
 
 
 def test_the_table_its_reasons_and_its_sentence() -> None:
-    good = [
-        Square("a", "index", SquareOutcome.OK),
-        Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
-    ]
+    declined = Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes")
+    good = [Square("a", "index", SquareOutcome.OK), declined]
     failed = [Square("b", name, SquareOutcome.FAILED, "it did not start") for name in ("index", "users")]
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(table([*good, *failed]), *reasons([*good, *failed]), sep="\n")

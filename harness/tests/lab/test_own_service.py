@@ -14,13 +14,17 @@ from tandem.catalog.service import OwnRequest, service_of
 from tandem.cli.shared import Asked
 from tandem.errors import TandemError, UsageError
 from tandem.lab import own_service
-from tandem.lab.own_compose import healthy_by, overlay_of, with_database, with_environment
-from tandem.lab.own_service import OwnAnswer, difference
+from tandem.lab.own_service import OwnAnswer, difference, overlay_of, with_database, with_environment
 from tandem.lab.prepare import changed
+from tandem.lab.stack import healthy_by
 from tandem.load.client import Client
 from tandem.probes.comparing import Comparison
 from tandem.probes.exchanges import Exchange
 from tandem.record.request import Variant
+
+SHOP = ROOT / "examples/shop/shop.toml"
+OWN: dict[str, Any] = {"image": ["a"], "get": "/"}
+BY_ID: dict[str, Any] = {"image": ["a"], "get": "/{id}"}
 
 
 @pytest.mark.parametrize(
@@ -30,37 +34,29 @@ from tandem.record.request import Variant
         ({"get": "/"}, ["rust-async"], "--get is of a service of your own"),
         ({"env": ["A=1"]}, ["rust-async"], "--env is of a service of your own"),
         ({"image": ["a"]}, [], "--image needs --get or --post"),
-        ({"image": ["a"], "get": "/"}, ["rust-async"], "stands in place of a VARIANT"),
-        ({"image": ["a"], "get": "/", "lab": "two-hosts"}, [], "on this machine"),
+        (OWN, ["rust-async"], "stands in place of a VARIANT"),
+        (OWN | {"lab": "two-hosts"}, [], "on this machine"),
         ({"image": ["a"], "get": "cart"}, [], "a path such as /cart/7 is needed, not 'cart'"),
         ({"image": ["a"], "get": "/a b"}, [], "a path such as"),
-        ({"image": ["a"], "get": "/", "env": ["1A=1"]}, [], "'1A=1' is not a variable's name"),
-        ({"image": ["a"], "get": "/{id}"}, [], "need each other"),
-        ({"image": ["a"], "get": "/", "ids": "1"}, [], "need each other"),
-        ({"image": ["a"], "get": "/{id}", "ids": "1-"}, [], "not '1-'"),
-        ({"image": ["a"], "get": "/{id}", "ids": "2-1"}, [], "are 0 ids"),
-        (
-            {"image": ["a"], "get": "/{id}", "ids": "1-999999999"},
-            [],
-            "are 999,999,999 ids; 1 to 1,000 can be asked",
-        ),
-        ({"image": ["a"], "get": "/", "post": "/"}, [], "needs --get or --post"),
-        ({"image": ["a"], "get": "/", "body": "{}"}, [], "--body is of --post"),
-        ({"image": ["a"], "get": "/", "header": ["A b=c"]}, [], "'A b=c' is no header"),
-        ({"image": ["a"], "get": "/", "header": ["Host=b"]}, [], "the generator sets it itself"),
-        ({"image": ["a"], "get": "/", "env": ["A=1\n2"]}, [], "is not a variable's name and a line"),
+        (OWN | {"env": ["1A=1"]}, [], "'1A=1' is not a variable's name"),
+        (BY_ID, [], "need each other"),
+        (OWN | {"ids": "1"}, [], "need each other"),
+        (BY_ID | {"ids": "1-"}, [], "not '1-'"),
+        (BY_ID | {"ids": "2-1"}, [], "are 0 ids"),
+        (BY_ID | {"ids": "1-999999999"}, [], "are 999,999,999 ids; 1 to 1,000 can be asked"),
+        (OWN | {"post": "/"}, [], "needs --get or --post"),
+        (OWN | {"body": "{}"}, [], "--body is of --post"),
+        (OWN | {"header": ["A b=c"]}, [], "'A b=c' is no header"),
+        (OWN | {"header": ["Host=b"]}, [], "the generator sets it itself"),
+        (OWN | {"env": ["A=1\n2"]}, [], "is not a variable's name and a line"),
         ({"service": Path("shop.toml"), "get": "/"}, [], "--get stands in the service file"),
         ({"service": Path("no.toml")}, [], "no.toml: cannot be read"),
-        (
-            {"service": ROOT / "examples/shop/shop.toml", "image": ["a"]},
-            ["node"],
-            "stands in place of a VARIANT",
-        ),
-        ({"service": ROOT / "examples/shop/shop.toml"}, [], "no `images`, and no --image here"),
-        ({"image": ["a"], "get": "/", "scenario": "work"}, [], "--scenario is of implementations"),
+        ({"service": SHOP, "image": ["a"]}, ["node"], "stands in place of a VARIANT"),
+        ({"service": SHOP}, [], "no `images`, and no --image here"),
+        (OWN | {"scenario": "work"}, [], "--scenario is of implementations"),
         ({"port": 80}, ["rust-async"], "--port is of a service of your own"),
         ({"ids": "1"}, ["rust-async"], "--ids is of a service of your own"),
-        ({"image": ["a"], "get": "/", "env": ["A"]}, [], "--env takes NAME=VALUE, not 'A'"),
+        (OWN | {"env": ["A"]}, [], "--env takes NAME=VALUE, not 'A'"),
     ],
 )
 def test_what_is_refused_at_once(changes: dict[str, Any], named: list[str], told: str) -> None:
@@ -84,10 +80,8 @@ def test_a_difference_is_small_and_says_where() -> None:
     ]
     assert other.like(right, ["total"])
     assert not other.like(right, ["id"])
-    assert difference(right, OwnAnswer("text/html", right.body)).splitlines()[1:3] == [
-        "-application/json",
-        "+text/html",
-    ]
+    types = difference(right, OwnAnswer("text/html", right.body)).splitlines()[1:3]
+    assert types == ["-application/json", "+text/html"]
     many = OwnAnswer("application/json", str([*range(100)]).encode())
     assert difference(right, many).endswith("more lines")
     assert len(difference(right, many).splitlines()) == own_service.DIFFERENCE_LINES + 1
@@ -123,12 +117,7 @@ def test_answers_by_id_are_told_apart(real: Catalog) -> None:
     own = scenario_with(real, right, path="/cart/{id}", ids="1-2")
     answers = read_answers(own, real.root / "contract")
     assert (own.keys, answers.lengths(), answers.media_type) == (["1", "2"], {3, 5}, "a/b")
-    assert [answers.difference(b"one", key) is None for key in ("1", "2", None, "3")] == [
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert [key for key in ("1", "2", None, "3") if answers.difference(b"one", key) is None] == ["1"]
     for other in (OwnAnswer("a/c", b"two"), OwnAnswer("a/b", b"\xff")):
         with pytest.raises(UsageError, match="no UTF-8 text of one type"):
             scenario_with(real, {"1": right["1"], "2": other}, path="/cart/{id}", ids="1-2")
@@ -138,20 +127,15 @@ def test_answers_by_id_are_told_apart(real: Catalog) -> None:
 def test_under_load_each_answer_is_held_to_its_own(real: Catalog, values: list[str]) -> None:
     """What another class asks by the same path is not this one's, and what is ignored may differ in length, too."""
     path = "/{id}" if values else "/1"
-    keys = dict.fromkeys(values or [""])
-    right = {
-        key: OwnAnswer("application/json", b'{"n": %s, "at": 1}' % (key or "1").encode()) for key in keys
-    }
+    bodies = {key: b'{"n": %s, "at": 1}' % (key or "1").encode() for key in values or [""]}
+    right = {key: OwnAnswer("application/json", body) for key, body in bodies.items()}
     own = scenario_with(real, right, path=path, values=values, ignore=["at"])
     comparison = Comparison(own, read_answers(own, real.root / "contract"))
 
     def answered(target: str, body: bytes, method: str = "GET") -> Exchange:
         return Exchange(method, target, 200, {"content-type": "application/json"}, body, 0.1)
 
-    good = [
-        answered("/1", b'{"n": 1, "at": 20}'),
-        *([answered("/2", b'{"n": 2, "at": 3}')] if values else []),
-    ]
+    good = [answered(f"/{n}", b'{"n": %d, "at": 20}' % n) for n in ((1, 2) if values else (1,))]
     found = comparison.compare([*good, answered("/1", b"{}", "POST"), answered("/3", b"{}")])
     assert (found.begun, found.compared, found.wrong) == (len(good), len(good), [])
     assert len(comparison.compare([answered("/1", b'{"n": 2, "at": 1}')]).wrong) == 1
@@ -162,9 +146,8 @@ def test_it_is_in_no_list_and_marked(real: Catalog) -> None:
     assert OWN_SERVICE not in real.scenarios
     assert real.implementation(OWN_SERVICE).contract is False
     assert real.scenario(OWN_SERVICE).statements == []
-    own = made_request(
-        variants=[Variant(label="shop:main", implementation=OWN_SERVICE)], scenario=OWN_SERVICE
-    )
+    shop = Variant(label="shop:main", implementation=OWN_SERVICE)
+    own = made_request(variants=[shop], scenario=OWN_SERVICE)
     [finding] = own_service.findings(own)
     assert (finding.code, finding.severity) == ("baseline-answers", "warning")
     assert "those of shop:main, not against a contract" in finding.text
@@ -208,10 +191,8 @@ def test_services_beside_it_are_taken_over_without_ways_out(tmp_path: Path) -> N
     assert services["app"]["environment"] == {"DATABASE": "postgres://db/shop", "PRICE": "$$5"}
     db = services["own-db"]
     assert db["networks"] == {"own": {"aliases": ["db"]}}
-    assert [(one["type"], one.get("read_only")) for one in db["volumes"]] == [
-        ("volume", None),
-        ("bind", True),
-    ]
+    volumes = [(one["type"], one.get("read_only")) for one in db["volumes"]]
+    assert volumes == [("volume", None), ("bind", True)]
     assert not {"ports", "container_name", "depends_on"} & {*db, *services["app"]}
     assert healthy_by(overlay) == {
         "own-cache": ["valkey-cli", "ping"],
@@ -224,7 +205,7 @@ def test_services_beside_it_are_taken_over_without_ways_out(tmp_path: Path) -> N
     data.touch()
     with_data = with_database(overlay, data, ROOT)
     assert with_data["services"]["db"]["volumes"][0]["source"] == str(data)
-    ours = with_database({}, ROOT / "examples/shop/shop.sql", ROOT)
+    ours = with_database({}, SHOP.with_suffix(".sql"), ROOT)
     assert ours["services"]["db"]["volumes"][0]["source"] == "./examples/shop/shop.sql"
     assert healthy_by(with_data) == healthy_by(overlay), "the laboratory's own is none of those beside"
     told = with_environment(overlay, ["WORKERS", "PRICE"], {"GUNICORN_CMD_ARGS": "-w 4 --reuse=$x"})

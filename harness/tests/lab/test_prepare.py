@@ -2,8 +2,8 @@
 
 import shutil
 import subprocess
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,23 +17,22 @@ from harness_samples import there
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
-from tandem.hosts import HERE, Here, Host
+from tandem.hosts import HERE, Here
 from tandem.lab import provenance
 from tandem.lab.images import PROGRAMS_FILE, identity, keep_programs
 from tandem.lab.prepare import (
     PORTS,
     RESERVED_FILES,
-    RESERVED_THREADS,
     Limits,
+    Prepared,
     check,
     own_queries,
     prepare,
     read_limits,
     refuse_on_any,
-    refuse_too_many,
 )
 from tandem.lab.provenance import LOCKS, TREES, hashes
-from tandem.lab.sites import ALONE, EngineSite, Local, Sites, as_role
+from tandem.lab.sites import ALONE, Sites, as_role
 from tandem.lab.sources import has_changes
 from tandem.record.request import Conditions, Request, Variant
 
@@ -48,6 +47,15 @@ def asked(of: Variant, **changes: Any) -> Request:
 
 def full(**changes: Any) -> Conditions:
     return Conditions(**{"topology": "full", "placement": "shared", **changes})
+
+
+type Preparing = Callable[..., Prepared]
+
+
+@pytest.fixture
+def ready(real: Catalog, tmp_path: Path) -> Preparing:
+    """Makes a variant ready; what else it is given is of its request."""
+    return lambda of, **changes: prepare(real, asked(of, **changes), of, tmp_path)
 
 
 # ---- what may be asked for ----
@@ -109,18 +117,15 @@ def test_what_does_not_is_told(real: Catalog, of: Variant, changes: dict[str, An
     ],
 )
 def test_haproxy_lets_in_twice_the_pool(
-    real: Catalog,
-    tmp_path: Path,
-    scenario: str,
-    topology: str,
-    variables: dict[str, str],
-    admitted: int | None,
+    ready: Preparing, scenario: str, topology: str, variables: dict[str, str], admitted: int | None
 ) -> None:
-    of = variant(settings={"DB_POOL_MAX": "4"}, scenario=scenario, topology=topology, variables=variables)
-    assert prepare(real, asked(of), of, tmp_path).case.admitted == admitted
+    how: dict[str, Any] = {"scenario": scenario, "topology": topology, "variables": variables}
+    assert ready(variant(settings={"DB_POOL_MAX": "4"}, **how)).case.admitted == admitted
 
 
-def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, tmp_path: Path) -> None:
+def test_a_variant_has_the_request_s_and_what_it_says_otherwise(
+    real: Catalog, ready: Preparing, tmp_path: Path
+) -> None:
     of = variant(
         settings={"DB_POOL_MAX": "4"},
         scenario="recipe",
@@ -128,8 +133,7 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
         topology="direct",
         variables={"FAULT": "cached", "APP_MAXCONN": "9"},
     )
-    wanted = asked(of, settings={"DB_POOL_MAX": "8", "WORKERS": "3"})
-    made = prepare(real, wanted, of, tmp_path)
+    made = ready(of, settings={"DB_POOL_MAX": "8", "WORKERS": "3"})
     assert (made.case.settings["DB_POOL_MAX"], made.case.settings["WORKERS"]) == ("4", "3")
     assert (made.case.scenario.name, made.case.scenario.connections) == ("recipe", 7)
     assert real.scenarios["recipe"].connections != 7, "that of the repository is left as it is"
@@ -146,17 +150,16 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     ("scenario", "count", "first"), [("recipes", 10, "begin"), ("mixed", 10, "begin"), ("index", 0, None)]
 )
 def test_a_program_may_send_statements_of_its_own(
-    real: Catalog, tmp_path: Path, scenario: str, count: int, first: str | None
+    ready: Preparing, scenario: str, count: int, first: str | None
 ) -> None:
-    wanted = asked(of := variant(implementation="fastapi"), scenario=scenario)
-    case = prepare(real, wanted, of, tmp_path).case
+    case = ready(variant(implementation="fastapi"), scenario=scenario).case
     assert len(case.expected.statements) == count
     assert next(iter(case.expected.statements), None) == first
     assert case.shown_settings.get("SQL") == ("own (10 statements)" if count else None)
     assert len([name for name in there(case.queries).values() if name == "recipe_by_id"]) == 3
     if scenario == "mixed":
         assert [one.scenario.statements[-1:] for one in case.beside] == [["commit"], []]
-    contracts = prepare(real, asked(other := variant(), scenario=scenario), other, tmp_path).case
+    contracts = ready(variant(), scenario=scenario).case
     assert len(contracts.expected.statements) == (8 if count else 0)
     assert "SQL" not in contracts.shown_settings
 
@@ -187,9 +190,8 @@ def test_own_statements_do_the_same_work(
 
 
 @pytest.mark.parametrize(("of", "told"), [(variant(db_rtt_ms=0), "0"), (variant(), "15")])
-def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path, of: Variant, told: str) -> None:
-    wanted = asked(of, conditions=full(db_rtt_ms=15))
-    assert prepare(real, wanted, of, tmp_path).stack.variables["DB_RTT_MS"] == told
+def test_a_distance_of_the_variant_wins(ready: Preparing, of: Variant, told: str) -> None:
+    assert ready(of, conditions=full(db_rtt_ms=15)).stack.variables["DB_RTT_MS"] == told
 
 
 @pytest.mark.parametrize(
@@ -208,16 +210,9 @@ def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path, of: Varia
     ],
 )
 def test_how_many_handlers_and_connections_there_are(
-    real: Catalog,
-    tmp_path: Path,
-    implementation: str,
-    scenario: str,
-    settings: dict[str, str],
-    threads: int | None,
-    usable: int | None,
+    ready: Preparing, implementation: str, scenario: str, settings: dict[str, str], threads: Any, usable: Any
 ) -> None:
-    of = variant(implementation, settings=settings)
-    case = prepare(real, asked(of, scenario=scenario), of, tmp_path).case
+    case = ready(variant(implementation, settings=settings), scenario=scenario).case
     assert (case.handler_threads, case.db_pool_usable) == (threads, usable)
 
 
@@ -225,48 +220,34 @@ def test_how_many_handlers_and_connections_there_are(
 
 
 @pytest.mark.parametrize("kind", ["null", "proxy"])
-def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(
-    real: Catalog, tmp_path: Path, kind: Any
-) -> None:
-    wanted = request(scenario="index")
-    made = prepare(real, wanted, stand_ins.variant(kind), tmp_path)
-    [length] = made.case.answers.lengths()
-    [asked_for] = prepare(real, wanted, wanted.variants[0], tmp_path).case.answers.lengths()
+def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(ready: Preparing, kind: Any) -> None:
+    each = (stand_ins.variant(kind), variant())
+    [length], [asked_for] = (ready(of, scenario="index").case.answers.lengths() for of in each)
     assert length == asked_for
 
 
 class TwoHosts(Sites):
-    """A generator's host and the application's."""
+    """A generator's host and the application's, on a lab's network."""
 
     def __init__(self, generator: Here, application: Here) -> None:
-        self.places = {"loadgen": generator, "app": application}
+        self.hosts = {"loadgen": generator, "app": application}
 
-    def of(self, service: str) -> EngineSite:
+    def of(self, service: str) -> Any:
         role = as_role(service)
-        return AHost(role, "192.0.2.1", of=self.places[role])
+        return SimpleNamespace(name=role, address="192.0.2.1", host=self.hosts[role])
 
 
-@dataclass(frozen=True)
-class AHost(Local):
-    """A place on a lab's network."""
-
-    of: Host = HERE
-
-    @property
-    def host(self) -> Host:
-        return self.of
-
-
-def host_with(threads: int, folder: Path) -> Here:
-    """One whose kernel gives so many; open files are this machine's."""
-    for name in ("kernel/threads-max", "kernel/pid_max", "vm/max_map_count"):
+def host_with(folder: Path, threads: int, pids: int | None = None, mappings: int | None = None) -> Here:
+    """One whose kernel has these limits, of `threads` where one is not given; open files are this machine's."""
+    limits = {"kernel/threads-max": threads, "kernel/pid_max": pids, "vm/max_map_count": mappings}
+    for name, most in limits.items():
         (folder / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
-        (folder / "sys" / name).write_text(f"{2 * threads + RESERVED_THREADS}\n")
+        (folder / "sys" / name).write_text(f"{most or threads}\n")
     return Here(proc=folder)
 
 
 def test_in_a_lab_each_host_has_limits_of_its_own(tmp_path: Path) -> None:
-    few, many = host_with(1_000, tmp_path / "few"), host_with(20_000, tmp_path / "many")
+    few, many = host_with(tmp_path / "few", 4_000), host_with(tmp_path / "many", 42_000)
     refuse_on_any(500, 5_000, 1, TwoHosts(few, many))
     with pytest.raises(UsageError, match=r"host app: a thread for each of 5,000 connections"):
         refuse_on_any(500, 5_000, 1, TwoHosts(many, few))
@@ -280,59 +261,35 @@ def test_in_a_lab_each_host_has_limits_of_its_own(tmp_path: Path) -> None:
 
 
 def test_what_fits() -> None:
-    assert Limits(20_000, 0).connections == 20_000 - RESERVED_FILES
-    assert Limits(10**6, 0).connections == PORTS, "one address has so many source ports"
-    assert Limits(10, 0).connections == 0
-    refuse_too_many(19_900, Limits(20_000, 0))
-    with pytest.raises(UsageError):
-        refuse_too_many(19_901, Limits(20_000, 0))
+    most = {20_000: 20_000 - RESERVED_FILES, 10**6: PORTS, 10: 0}  # one address has so many source ports
+    assert {files: Limits(files, 0).connections for files in most} == most
+    assert Limits(20_000, 0).excess(19_900) is None
+    assert Limits(20_000, 0).excess(19_901)
 
 
-def test_the_hosts_own_limits(tmp_path: Path) -> None:
-    for name, value in (
-        ("kernel/threads-max", 50_000),
-        ("kernel/pid_max", 32_768),
-        ("vm/max_map_count", 65_530),
-    ):
-        (tmp_path / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
-        (tmp_path / "sys" / name).write_text(f"{value}\n")
-    host = Here(proc=tmp_path)
-    assert read_limits(host).threads == 30_768
-    (tmp_path / "sys/vm/max_map_count").write_text("8000\n")
-    assert read_limits(host).threads == 4_000
+@pytest.mark.parametrize(("mappings", "threads"), [(65_530, 30_768), (8_000, 4_000)])
+def test_the_hosts_own_limits(tmp_path: Path, mappings: int, threads: int) -> None:
+    assert read_limits(host_with(tmp_path, 50_000, 32_768, mappings)).threads == threads
     assert read_limits(HERE).open_files > 0
 
 
 @pytest.mark.parametrize(
-    ("silent", "told"), [("db", "the database was asked"), ("pgbouncer", "PgBouncer was asked"), ("", "")]
+    ("silent", "told"), [("Postgres", "the database was asked"), ("PgBouncer", "PgBouncer was asked")]
 )
 def test_settings_that_are_not_told_are_one_clear_error(
     monkeypatch: pytest.MonkeyPatch, silent: str, told: str
 ) -> None:
-    class Asked:
-        def __init__(self, address: str, *_: object) -> None:
-            self.address = address
-
-        def changed_settings(self) -> dict[str, str]:
-            if self.address == silent:
-                raise psycopg.errors.ConnectionTimeout("connection timeout expired")
-            return {"a": self.address}
-
-        def forget(self) -> None: ...
-
-        close = forget
-
-    monkeypatch.setattr(provenance, "Postgres", Asked)
-    monkeypatch.setattr(provenance, "PgBouncer", Asked)
-    stack: Any = SimpleNamespace(
-        service=lambda name: SimpleNamespace(address=name), environment=lambda name: {}, execute=lambda *_: ""
-    )
-    if told:
-        with pytest.raises(TandemError, match=rf"{told} .* connection timeout expired\. It answered when"):
-            provenance.configuration(stack, HERE)
-    else:
-        found = provenance.configuration(stack, HERE)
-        assert (found["postgresql"], found["pgbouncer"]) == ("a=db", "a=pgbouncer")
+    both = {name: Mock() for name in ("Postgres", "PgBouncer")}
+    for name, each in both.items():
+        each.return_value.changed_settings.return_value = {"a": name}
+        monkeypatch.setattr(provenance, name, each)
+    stack = Mock(environment=lambda name: {}, execute=lambda *_: "")
+    found = provenance.configuration(stack, HERE)
+    assert (found["postgresql"], found["pgbouncer"]) == ("a=Postgres", "a=PgBouncer")
+    timeout = psycopg.errors.ConnectionTimeout("connection timeout expired")
+    both[silent].return_value.changed_settings.side_effect = timeout
+    with pytest.raises(TandemError, match=rf"{told} .* connection timeout expired\. It answered when"):
+        provenance.configuration(stack, HERE)
 
 
 @pytest.fixture
@@ -349,12 +306,7 @@ def tree(tmp_path: Path) -> Path:
 def test_every_lock_file_and_tree_of_this_repository_has_a_hash(root: Path) -> None:
     found = hashes(root)
     locks = {f.relative_to(root).as_posix() for name in LOCKS for f in root.glob(f"*/{name}")}
-    assert locks >= {
-        "rust-async/Cargo.lock",
-        "python-sync/uv.lock",
-        "node/package-lock.json",
-        "harness/uv.lock",
-    }
+    assert {"rust-async/Cargo.lock", "python-sync/uv.lock", "node/package-lock.json"} < locks
     assert locks | {f"{tree}/" for tree in TREES} <= found.keys()
     assert {len(value) for value in found.values()} == {64}
 
@@ -400,20 +352,11 @@ def test_results_are_no_change_of_the_sources(tree: Path) -> None:
 # ---- programs ----
 
 
-def image(**changes: Any) -> Any:
+def image(layers: Sequence[str] = ("sha256:1", "sha256:2"), **changes: Any) -> Any:
     """As python_on_whales tells of one."""
-    config: dict[str, Any] = {
-        "entrypoint": None,
-        "cmd": ["start"],
-        "env": ["A=1"],
-        "working_dir": Path("/"),
-        "user": "app",
-        "labels": {},
-    }
-    layers = changes.pop("layers", ["sha256:1", "sha256:2"])
-    return SimpleNamespace(
-        id="sha256:0", root_fs=SimpleNamespace(layers=layers), config=SimpleNamespace(**{**config, **changes})
-    )
+    started = {"entrypoint": None, "cmd": ["start"], "env": ["A=1"], "working_dir": Path("/"), "user": "app"}
+    config = SimpleNamespace(**{**started, "labels": {}, **changes})
+    return SimpleNamespace(root_fs=SimpleNamespace(layers=[*layers]), config=config)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from harness_engine import environment_of
@@ -24,7 +25,7 @@ from tandem.lab import lab_hosts, sites
 from tandem.lab.application import Application
 from tandem.lab.lab_hosts import LabSites, destination
 from tandem.lab.sites import ALONE, home, overlay, ports_asked
-from tandem.lab.stack import Service, Stack, to_its_end
+from tandem.lab.stack import BENCH_PROJECT, Service, Stack, side_by_side, to_its_end
 from tandem.load.shares import roles
 from tandem.record.result import Environment
 from tandem.report.parts import machine
@@ -153,32 +154,13 @@ def test_a_study_of_several_topologies_has_the_ports_of_all(own: dict[str, str])
 # ---- several hosts as one ----
 
 
-@dataclass
-class At:
-    """An EngineSite."""
-
-    name: str
-    address: str
-    cpus: int
-    url: str | None = None
-
-    @property
-    def host(self) -> Any:
-        return self
-
-    def reach(self, address: str, ports: Sequence[int]) -> str:
-        return address
-
-    def send(self, image: str) -> bool:
-        return False
-
-    def close(self) -> None: ...
-
-
 def sites_of(lab: Lab, *cpus: int) -> LabSites:
-    return LabSites(
-        lab, {name: At(name, ADDRESSES[name], n) for name, n in zip(lab.hosts, cpus, strict=True)}
-    )
+    """The engines of a lab. cpus: of each host; default: one."""
+    engines: dict[str, Any] = {
+        name: SimpleNamespace(name=name, address=ADDRESSES[name], host=SimpleNamespace(cpus=number))
+        for name, number in zip(lab.hosts, cpus or [1] * len(lab.hosts), strict=True)
+    }
+    return LabSites(lab, engines)
 
 
 def test_cpus_are_numbered_through() -> None:
@@ -193,8 +175,8 @@ def test_cpus_are_numbered_through() -> None:
 @pytest.mark.parametrize(
     ("of", "by", "seen"),
     [
-        (sites_of(THREE, 1, 1, 1), "proxy", "172.18.0.5"),
-        (sites_of(THREE, 1, 1, 1), "db", "192.0.2.2"),
+        (sites_of(THREE), "proxy", "172.18.0.5"),
+        (sites_of(THREE), "db", "192.0.2.2"),
         (ALONE, "db", "172.18.0.5"),
     ],
 )
@@ -217,29 +199,21 @@ def test_connections_are_the_applications_only_where_its_address_is_its_own(lab:
         assert application(lab, "slot-2").seen_by_the_database == set(), "all on that host have its address"
 
 
-@dataclass
-class OneStack:
-    sites: LabSites
-    slot: str | None
-    project = "tandem-bench"
-    app_port = 8080
+NETWORKS = {
+    "db": ["database"],
+    "pgbouncer": ["pool", "database"],
+    "proxy": ["edge", "app"],
+    "loadgen": ["edge", "direct"],
+    "app": ["app", "direct", "pool"],
+}
 
-    _described: ClassVar = {
-        name: {"networks": dict.fromkeys(networks)}
-        for name, networks in {
-            "db": ["database"],
-            "pgbouncer": ["pool", "database"],
-            "proxy": ["edge", "app"],
-        }.items()
-    } | {
-        "loadgen": {"networks": {"edge": None, "direct": None}},
-        "app": {"networks": {"app": None, "direct": None, "pool": None}},
-    }
 
-    seen_by = Stack.seen_by
-    _beside = Stack._beside
-    app_seen_by = Stack.app_seen_by
-    _port_outside = Stack._port_outside
+def stack_of(lab: Lab, slot: str | None) -> Stack:
+    """A stack that no engine has."""
+    found = object.__new__(Stack)
+    found.sites, found.slot, found.project, found.variables = sites_of(lab), slot, BENCH_PROJECT, {}
+    found._described = {name: {"networks": dict.fromkeys(own)} for name, own in NETWORKS.items()}
+    return found
 
 
 def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:8080") -> Application:
@@ -249,7 +223,7 @@ def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:80
     addresses = {"app": "10.0.0.5", "pgbouncer": "10.0.0.6", "proxy": "10.0.0.7"}
     app: Any = object.__new__(Application)
     app.services = {name: service(inside) for name, inside in addresses.items()}
-    app.prepared = SimpleNamespace(stack=OneStack(sites_of(lab, 1, 1, 1), slot))
+    app.prepared = SimpleNamespace(stack=stack_of(lab, slot))
     app.case = SimpleNamespace(load_address=load_address)
     return cast(Application, app)
 
@@ -275,50 +249,39 @@ def test_each_of_several_applications_is_asked_at_its_own_place(
     lab: Lab, by_proxy: tuple[str, int], proxied: tuple[str, str], direct: tuple[str, str]
 ) -> None:
     """proxied, direct: what the generator is told, and what is on the wire."""
-    hosts = sites_of(lab, *(1 for _ in lab.hosts))
     for address, (told, on_wire) in (("proxy:8080", proxied), ("app:8080", direct)):
-        app = application(THREE, "slot-2", address)
-        app.prepared.stack.sites = hosts
+        app = application(lab, "slot-2", address)
         assert app.stack.app_seen_by("proxy", app.app) == by_proxy
         assert (app._target(), app.asked_at) == (told, on_wire)
         port = told.rpartition(":")[2] if address == "proxy:8080" else "8080"
         assert app._reach(address) == f"127.84.0.1:{port}", "this machine reaches the container itself"
-    alone = application(THREE, None, "app:8080")
-    alone.prepared.stack.sites = hosts
+    alone = application(lab, None, "app:8080")
     assert alone.asked_at == ("10.0.0.5:8080" if lab is TOGETHER else "192.0.2.2:8200")
     assert alone._target() == ("app:8080" if lab is TOGETHER else "192.0.2.2:8200")
-    stack = cast(Stack, OneStack(hosts, "slot-2"))
-    assert Stack.__dict__["_published"].func(stack) == (None if lab is TOGETHER else ("192.0.2.2:8202", 8080))
+    published = stack_of(lab, "slot-2")._published
+    assert published == (None if lab is TOGETHER else ("192.0.2.2:8202", 8080))
 
 
 @pytest.mark.parametrize(("load_address", "slot_port"), [("proxy:8443", 8202), ("proxy:8444", 8302)])
 def test_with_tls_the_answers_are_read_behind_haproxy(load_address: str, slot_port: int) -> None:
     """The harness itself asks in plain text, on the way that all take."""
     for slot, told, plain in ((None, load_address, 8080), ("slot-2", f"proxy:{slot_port}", 8102)):
-        app = application(THREE, slot, load_address)
-        app.prepared.stack.sites = sites_of(TOGETHER, 1, 1)
+        app = application(TOGETHER, slot, load_address)
         assert (app._target(), app._reach(load_address)) == (told, f"127.84.0.1:{plain}")
         assert (app.encrypted, app.asked_at) == (True, "10.0.0.5:8080")
         assert (app.front and app.front.http2) == (load_address == "proxy:8444")
     assert not application(THREE).encrypted
 
 
-@dataclass
-class Group:
-    cpu_s: float
-
-    def usage(self) -> Usage:
-        return Usage(self.cpu_s, 0.0, 100, None if self.cpu_s > 5 else 1.0)
-
-    def resident_bytes(self) -> int:
-        return 7
+def group(cpu_s: float, system_s: float | None = 1.0) -> Any:
+    used = Usage(cpu_s, 0.0, 100, system_s)
+    return SimpleNamespace(usage=lambda: used, resident_bytes=lambda: 7)
 
 
 def test_the_harness_is_the_sum_of_its_parts() -> None:
-    groups: Any = [Group(1.0), Group(2.0), Group(6.0)]
-    both = SeveralCgroups(groups[:2])
+    both = SeveralCgroups([group(1.0), group(2.0)])
     assert (both.usage(), both.resident_bytes()) == (Usage(3.0, 0.0, 200, 2.0), 14)
-    assert SeveralCgroups(groups[::2]).usage().system_s is None
+    assert SeveralCgroups([group(1.0), group(6.0, system_s=None)]).usage().system_s is None
     with pytest.raises(ValueError, match="numbers of one host"):
         both.thread_cpu_s()
     far = RemoteObject(Caller("far", lambda: pytest.fail("it is asked")), Cgroup, 1)
@@ -350,11 +313,8 @@ def test_an_engine_is_reached_over_ssh(
     (tmp_path / "docker").write_text(f"#!/bin/sh\n[ -n '{leads}' ] || exit 1\necho '{leads}'\n")
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    if isinstance(found, tuple):
+    with nullcontext() if isinstance(found, tuple) else pytest.raises(UsageError, match=found):
         assert destination(host_at(engine)) == found
-    else:
-        with pytest.raises(UsageError, match=found):
-            destination(host_at(engine))
 
 
 def test_the_others_are_let_go_of_where_one_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,11 +352,7 @@ def test_a_report_names_each_host_and_a_replay_what_changed_of_it() -> None:
 @pytest.fixture
 def interruption() -> Iterator[None]:
     """After a tenth of a second, as Ctrl-C does it: to the main thread, wherever it is."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGUSR1, interrupt)
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
     timer = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGUSR1])
     timer.start()
     yield
@@ -424,23 +380,13 @@ def test_an_interruption_waits_for_what_has_begun(
 
 def test_the_log_has_the_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An application says on SIGTERM why it ends badly: the log is read after that, and before it is removed."""
-    done: list[str] = []
-
-    def logs(tail: int) -> str:
-        done.append("logs")
-        return "began\nended badly"
-
-    container = SimpleNamespace(
-        state=SimpleNamespace(running=True, exit_code=3),
-        stop=lambda time: done.append("stop"),
-        reload=lambda: None,
-        logs=logs,
-        remove=lambda **_: done.append("remove"),
+    container = Mock(
+        **{"state.running": True, "state.exit_code": 3, "logs.return_value": "began\nended badly"}
     )
     monkeypatch.setattr(Stack, "_find", lambda *_: container)
     stack = Stack(tmp_path, "project", {}, tmp_path / "env")
     assert stack.stop("app", grace_s=1, log=tmp_path / "app.log") == 3
-    assert done == ["stop", "logs", "remove"]
+    assert [name for name, *_ in container.method_calls] == ["stop", "reload", "logs", "remove"]
     assert (tmp_path / "app.log").read_text() == "began\nended badly\n"
 
 
@@ -448,3 +394,6 @@ def test_what_is_returned_and_raised_passes_through() -> None:
     assert to_its_end(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         to_its_end(lambda: 1 // 0)
+    assert side_by_side(lambda number: 12 // number, [1, 2]) == [12, 6]
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda number: 12 // number, [1, 0])

@@ -1,13 +1,22 @@
-"""tandem.lab.pgbench and tandem.lab.examine_lab: a scenario as a script, and what pgbench, sockperf and iperf3 print."""
+"""tandem.lab.pgbench, examine_lab, file_io and generator_runs: what pgbench, sockperf and iperf3 print, what is removed when a run
+is interrupted, and soft limits of open files."""
 
+import resource
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.judge.fitness import Between
+from tandem.lab import generator_runs
 from tandem.lab.examine_lab import read_network
+from tandem.lab.file_io import FileIoContainer
 from tandem.lab.pgbench import PARAMETERS, Transactions, parse, script
 
 SUMMARY = """\
@@ -77,3 +86,96 @@ def test_what_a_tool_complained_of_is_told(printed: str) -> None:
         assert broken != printed
         with pytest.raises(ValueError, match=told):
             read_network(broken)
+
+
+# ---- file-io ----
+
+
+class Engine:
+    """Docker, as far as a run asks it. A volume that a container uses cannot be removed."""
+
+    def __init__(self, interrupted: str) -> None:
+        self.interrupted, self.containers, self.volumes = interrupted, list[str](), list[str]()
+        self.container = SimpleNamespace(create=self._create, wait=self._step("wait"), remove=self._remove)
+        self.volume = SimpleNamespace(create=self._create_volume, remove=self._remove_volume)
+
+    def _step(self, name: str) -> Any:
+        def step(*_: object, **__: object) -> None:
+            if name == self.interrupted:
+                raise KeyboardInterrupt
+
+        return step
+
+    def _create_volume(self, name: str, labels: dict[str, str]) -> None:
+        self.volumes.append(name)
+        self._step("volume")()
+
+    def _remove_volume(self, name: str) -> None:
+        assert not self.containers, "volume is in use"
+        self.volumes.remove(name)
+
+    def _create(self, *_: object, name: str, **__: object) -> Any:
+        self.containers.append(name)
+        self._step("create")()
+        return SimpleNamespace(start=self._step("start"))
+
+    def _remove(self, name: str, *, force: bool, volumes: bool) -> None:
+        if name not in self.containers:
+            raise NoSuchContainer(["docker"], 1)
+        self.containers.remove(name)
+
+
+@pytest.mark.parametrize("moment", ["volume", "create", "start", "wait"])
+def test_an_interrupted_run_leaves_neither_container_nor_volume(tmp_path: Path, moment: str) -> None:
+    """Also where the engine has made one of them, and its name is not returned any more."""
+    asked, engine = FileIoContainer(tmp_path), Engine(moment)
+    asked.docker = engine  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        asked.run(["1"])
+    assert (engine.containers, engine.volumes) == ([], [])
+
+
+# ---- open files: engines of containerd 2 begin with 1,024, and what holds thousands of connections raises its own ----
+
+SOFT = 1024
+RAISING = 'ulimit -n "$(ulimit -Hn)"'
+HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+def limited(*command: str) -> str:
+    """What a command prints that begins with the soft limit of such an engine."""
+    return subprocess.run(
+        ["sh", "-c", f'ulimit -Sn {SOFT}; exec "$@"', "sh", *command],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_pgbouncer_has_all_the_files_that_it_may_have(root: Path, tmp_path: Path, raises: bool) -> None:
+    """Without that line, which is the negative control, it would refuse clients from about the thousandth on."""
+    text = (root / "compose/pgbouncer/start").read_text()
+    assert RAISING in text
+    text = text.replace("/etc/tandem", str(root / "compose/pgbouncer")).replace("/run/tandem", str(tmp_path))
+    (tmp_path / "start").write_text(text if raises else text.replace(RAISING, ""))
+    (tmp_path / "pgbouncer").write_text("#!/bin/sh\nulimit -n\n")
+    (tmp_path / "pgbouncer").chmod(0o755)
+    given = ("APP_PASSWORD=a", "ADMIN_PASSWORD=b", f"PATH={tmp_path}:/usr/bin:/bin")
+    assert limited("env", *given, "sh", str(tmp_path / "start")).split() == [str(HARD if raises else SOFT)]
+    assert "max_client_conn = 2000" in (tmp_path / "pgbouncer.ini").read_text()
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_a_generator_has_all_the_files_that_it_may_have(raises: bool) -> None:
+    script = generator_runs._SCRIPT if raises else generator_runs._SCRIPT.replace(RAISING, ":")
+    printed = limited("sh", "-c", script, "sh", "sh", "-c", "ulimit -n")
+    assert generator_runs.split(printed).text == f"{HARD if raises else SOFT}\n"
+
+
+def test_doctor_and_record_tell_the_hard_limit() -> None:
+    read = (
+        "from tandem.hosts import HERE; print(HERE.describe()['open_files_limit'], HERE.limits().open_files)"
+    )
+    assert limited(sys.executable, "-c", read).split() == [str(HARD), str(HARD)]
+    assert limited("sh", "-c", "ulimit -n").split() == [str(SOFT)], "the negative control"

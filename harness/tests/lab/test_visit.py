@@ -8,7 +8,6 @@ from harness_engine import LONG, WARM_UP, FakeFloor, trial_spec, window_spec
 from harness_samples import finding, there
 
 from tandem.engine.estimate import steady_after_s
-from tandem.engine.study import Windows
 from tandem.errors import TandemError
 from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp
 from tandem.record.window import Verdict
@@ -90,21 +89,6 @@ def test_where_slices_follow_an_idle_moment_is_measured_before_any_load(
     for label in looked_at:
         after = floor.calls.index(f"idle {label}")
         assert floor.calls[after - 1 : after + 2] == [f"verify {label}", f"idle {label}", f"warm up {label}"]
-
-
-def test_a_study_decides_from_window_to_window() -> None:
-    seen = []
-
-    def script() -> Windows:
-        for rate in (100, 200, 400):
-            record = yield window_spec(f"at-{rate}", load="open", rates_rps={"one": rate})
-            seen.append((record.spec.rates_rps["one"], record.only.goodput_rps))
-
-    floor = FakeFloor()
-    trial = floor.visit(ONE, script())
-    assert seen == [(100, 999.9), (200, 999.9), (400, 999.9)]
-    assert [record.spec.name for record in trial.windows] == ["at-100", "at-200", "at-400"]
-    assert floor.calls[-4:] == ENDS
 
 
 def test_a_visit_without_windows_is_a_warm_start_and_its_end() -> None:

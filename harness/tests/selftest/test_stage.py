@@ -246,7 +246,7 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
 
     def floor(spec: TrialSpec, folder: Path) -> Any:
         made.append(spec)
-        return SimpleNamespace(reset=lambda: 1 / 0)
+        return SimpleNamespace(reset=lambda: 1 / 0, collect=None)
 
     stage = Stage(root, tmp_path, VIEW, "shared")
     monkeypatch.setattr(stage.laboratory, "floor", floor)

@@ -12,11 +12,10 @@ from tandem.analysis.ceilings import in_same_blocks
 from tandem.analysis.cost import APP, at
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.arriving import scheduled
 from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
 from tandem.engine.findings import first_rate, together
 from tandem.engine.grid import fresh_start
-from tandem.engine.study import Study
+from tandem.engine.study import Study, scheduled
 from tandem.errors import UsageError
 from tandem.facts.estimate import OfVariant, ReadFact, by_block, goodput, of_variants
 from tandem.facts.fact import at_full_load, by_label, facts

@@ -278,11 +278,7 @@ def test_more_cores_than_its_own_are_shared(real: Catalog, monkeypatch: pytest.M
     variants = Sweep(real, wanted).variants
     assert [one.variables["APP_CPUSET"] for one in variants] == ["1", "0-1"]
     assert [one.coordinates for one in variants] == [{"cores": 1}, {"cores": 2}]
-    implementation = real.implementation(NAME)
-    workers = [
-        VariantConditions.of(real, wanted, one).effective_settings(implementation)["WORKERS"]
-        for one in variants
-    ]
+    workers = [VariantConditions(real, wanted, one).effective_settings()["WORKERS"] for one in variants]
     assert workers == ["1", "2"], "they follow"
     [finding] = result(real, wanted, []).findings
     assert (finding.code, finding.severity) == ("cores-shared", "warning")
