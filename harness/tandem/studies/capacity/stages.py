@@ -32,8 +32,6 @@ SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5, 3.0)
 """Loads as shares of the capacity, below it and above it."""
 LOADS = {f"load-{share * 100:.0f}": share for share in (*SHARES, *OVERLOADS)}
 """Name of a window -> share of the capacity."""
-AFTER = {share: f"after-{share * 100:.0f}" for share in OVERLOADS}
-"""Overload -> name of the window that comes right after it."""
 RECOVERY_SHARE = 0.5
 FROZEN, FREEZE_S = "frozen", 2.0
 """The window at half the capacity in which the database stands still, and for how long."""
@@ -66,13 +64,10 @@ class Terms:
             after_s=after_s,
         )
 
-    def open(
-        self, name: str, rate_rps: int, seconds: int, after_s: float = 0.0, settled: bool = True
-    ) -> WindowSpec:
+    def open(self, name: str, rate_rps: int, seconds: int, after_s: float = 0.0) -> WindowSpec:
         """A window at a rate."""
         at_rate = {"load": "open", "rates_rps": {self.label: rate_rps}, "counts": False}
-        changes = {"seconds": seconds, "settled": settled, **at_rate}
-        return self.closed(name, after_s).model_copy(update=changes)
+        return self.closed(name, after_s).model_copy(update={"seconds": seconds, **at_rate})
 
     def probe(self, number: int, rate_rps: int, after_s: float = 0.0) -> WindowSpec:
         """A probe of a warm start. Raises Ended where no window may be as long as its rate needs."""
@@ -81,23 +76,27 @@ class Terms:
     def loads(self, capacity_rps: int) -> list[WindowSpec]:
         """The windows that show the behaviour around a capacity: shares of it in the seed's order, a database that stands
         still, overloads, each with what comes right after it."""
-        shares = list(SHARES)
-        random.Random(self.seed).shuffle(shares)
-        names = {share: name for name, share in LOADS.items()}
-        half = max(1, int(capacity_rps * RECOVERY_SHARE))
-        out = []
-        for share in (*shares, *OVERLOADS):
+
+
+        def load(share: float) -> WindowSpec:
             rate_rps = max(1, round(capacity_rps * share))
             try:
                 seconds = self.window_s(rate_rps)
             except Ended:  # the percentile cannot be had at this rate: it stays null
                 seconds = self.longest_s
-            out.append(self.open(names[share], rate_rps, seconds))
-            if share in AFTER:
-                out.append(self.open(AFTER[share], half, 2 * self.plan.open_s, settled=False))
+            return self.open(f"load-{share * 100:.0f}", rate_rps, seconds)
+
+        def at_half(name: str, **changes: float) -> WindowSpec:
+            rate_rps = max(1, int(capacity_rps * RECOVERY_SHARE))
+            return self.open(name, rate_rps, 2 * self.plan.open_s).model_copy(update=changes)
+
+        below = [load(share) for share in SHARES]
+        random.Random(self.seed).shuffle(below)
         # Before the overloads: who tries again may be busy with them for long.
-        still = self.open(FROZEN, half, 2 * self.plan.open_s).model_copy(update={"freeze_s": FREEZE_S})
-        return [*out[: len(SHARES)], still, *out[len(SHARES) :]]
+        out = [*below, at_half(FROZEN, freeze_s=FREEZE_S)]
+        for share in OVERLOADS:
+            out += [load(share), at_half(f"after-{share * 100:.0f}", settled=False)]
+        return out
 
     def trial(self, name: str, block: int, windows: Sequence[WindowSpec] = ()) -> TrialSpec:
         """A fresh start. windows: those that are known before it; what follows is decided in it."""
@@ -150,7 +149,7 @@ def search(terms: Terms) -> Warm:
         if disturbed is not None:
             text = f"the host disturbed the probe at {disturbed.rate_rps:,}/s twice: {disturbed.reasons[0]}"
             raise Ended(Verdict.VOID, text)
-        lower, upper = found.search.lower_rps, found.search.upper_rps
+        lower, upper = found.search.edges
         if lower is None:
             raise Ended(Verdict.INVALID, f"no rate was found at which {terms.slo} holds")
         if upper is None:
@@ -230,8 +229,8 @@ class CapacityOutcome:
     confirmations: list[Judged] = field(default_factory=list)
     """Probes of the further starts."""
     capacity: Threshold | None = None
-    behaviour: list[Behaviour] = field(default_factory=list)
-    frozen: FrozenDatabase | None = None
+    shown: WarmStart = field(default_factory=WarmStart)
+    """The behaviour around the capacity."""
     ended: Ended | None = None
 
 
@@ -263,9 +262,8 @@ def stages(terms: Terms) -> Generator[list[TrialSpec], list[Trial], CapacityOutc
         loads = terms.loads(max(1, round(found.capacity.rate_rps)))
         [made] = yield [terms.trial(BEHAVIOUR, number + 2, loads)]
         # As they were asked for: an older record has fewer.
-        shown = replayed(showing(made.spec.windows, terms.slo), made)
-        found.behaviour, found.frozen = shown.behaviour, shown.frozen
-        _go_on(shown, made)
+        found.shown = replayed(showing(made.spec.windows, terms.slo), made)
+        _go_on(found.shown, made)
     except Ended as ended:
         found.ended = ended
     return found

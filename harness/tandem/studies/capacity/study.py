@@ -85,7 +85,7 @@ class Capacity(Study[CapacityFound]):
         if spec.name == SEARCH:
             made = yield from self._told(search(self.terms))
             if made.ended is None and made.search is not None:
-                held, refused = tables.rate(made.search.lower_rps), tables.rate(made.search.upper_rps)
+                held, refused = map(tables.rate, made.search.edges)
                 self.tell(f"  {len(made.probes)} probes: held at {held}, not at {refused}")
         elif spec.name == BEHAVIOUR:
             yield from self._told(showing(spec.windows, self.terms.slo))
@@ -146,12 +146,12 @@ class Capacity(Study[CapacityFound]):
             closed_goodput_rps=made.search.goodput_rps,
             search=made.search.probes,
             decided=isinstance(state, Search) and state.decided,
-            bracket_rps=(None, None) if state is None else (state.lower_rps, state.upper_rps),
+            bracket_rps=(None, None) if state is None else state.edges,
             confirmations=made.confirmations,
             fresh_starts=self.timing.trials,
             fit=made.capacity,
-            behaviour=sorted(made.behaviour, key=lambda load: load.share),
-            frozen=made.frozen,
+            behaviour=sorted(made.shown.behaviour, key=lambda load: load.share),
+            frozen=made.shown.frozen,
         )
         found.estimates = estimates_of(found, self.label, verdict, max(0, len(made.starts) - 1))
         mark_ceilings(found, trials, baselines)
