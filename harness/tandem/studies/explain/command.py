@@ -71,10 +71,7 @@ def read_preset(root: Path, name: str, scenario: str) -> Preset:
 
 
 @measuring(
-    without=(
-        "arrivals",
-        "clients",
-    ),
+    without=("arrivals", "clients"),
     plan=Default("explain", "Plan. Sets the warm-up and the closed window."),
     setting=Default(
         None, "NAME=VALUE of the equal settings, with which the programs are compared. May be repeated."

@@ -170,7 +170,7 @@ def sentence(told: Explained) -> str:
         doubt += f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
     parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}")
     product = " ".join(parts)
-    if noise(gap):
+    if noise(gap.interval):
         return f"{told.b} against {told.a}: no gap to explain ({times(gap.ratio)}, within noise) = {product}"
     return f"{told.b} against {told.a}: {times(gap.ratio)} = {product}"
 
@@ -180,7 +180,7 @@ def headline(told: Explained) -> str:
     gap, pair = told.gap(), f"{told.b} against {told.a}"
     if gap is None:
         return f"{pair}: not explained"
-    return f"{pair}: {times(gap.ratio)}{', within noise' if noise(gap) else ''}"
+    return f"{pair}: {times(gap.ratio)}{', within noise' if noise(gap.interval) else ''}"
 
 
 def factor_table(told: Explained, found: Explanation, title: str = "goodput") -> Table:

@@ -18,6 +18,7 @@ from tandem.studies.explain.conclusions import (
     FactorShare,
     Interval,
     LegShare,
+    Side,
     changes,
 )
 from tandem.studies.explain.design import Leg
@@ -109,21 +110,29 @@ class _Table:
         return "unknown" if len(signs) > 1 else "at least" if True in signs else "at most"
 
     def share(
-        self, steps: Steps, first: Steps, last: Steps, bound: Bound | None = None, **told: object
+        self,
+        name: str,
+        words: str,
+        steps: Steps,
+        ends: tuple[Steps, Steps],
+        side: Side | None = None,
+        bound: Bound | None = None,
     ) -> FactorShare:
-        """first, last: the steps at the beginning and at the end of the leg. bound: where another one than that of the
-        steps is known."""
+        """ends: the steps at the beginning and at the end of the leg. bound: where another one than that of the steps is known."""
+        first, last = ends
         ratio, interval = self.fit.ratio(steps, self.level)
         distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
         apart = self.fit.ratio(distance, self.level)[1] if self.fit.knows(distance) else None
         return FactorShare(
+            name=name,
+            side=side,
+            words=words,
             ratio=ratio,
             interval=interval,
             first=self.fit.known(first),
             last=self.fit.known(last),
             parted=apart is not None and (apart[0] > 1 + ROUNDING or apart[1] < 1 - ROUNDING),
             bound=bound or self.bound(steps),
-            **told,  # type: ignore[arg-type]
         )
 
 
@@ -137,26 +146,20 @@ class _Walk:
         self.hint = any(leg.label(state) in table.limits.unknown for state in missing)
         self.start, self.end = (leg.label(corner) for corner in leg.corners)
 
-    def _share(self, bits: int, weights: Floats, **told: object) -> FactorShare:
+    def _share(self, name: str, words: str, bits: int, weights: Floats) -> FactorShare:
         label = self.leg.label
-        return self.table.share(
-            {label(state): float(weight) for state, weight in enumerate(weights) if weight},
-            step(self.start, label(bits)),
-            step(label(self.orders.all & ~bits), self.end),
-            "unknown" if self.hint else None,
-            side=self.leg.side,
-            **told,
-        )
+        steps = {label(state): float(weight) for state, weight in enumerate(weights) if weight}
+        ends = step(self.start, label(bits)), step(label(self.orders.all & ~bits), self.end)
+        words = self.words.get(name, words)
+        return self.table.share(name, words, steps, ends, self.leg.side, "unknown" if self.hint else None)
 
     def factors(self) -> list[FactorShare]:
         weights, found = self.orders.weights(), []
         for bit, factor in enumerate(self.leg.factors):
             pairs = factor.settings.items()
             settings = {name: pair if self.leg.own_first else pair[::-1] for name, pair in pairs}
-            words = self.words.get(factor.name, changes(settings))
-            found.append(
-                self._share(1 << bit, weights[bit], name=factor.name, words=words, settings=settings)
-            )
+            one = self._share(factor.name, changes(settings), 1 << bit, weights[bit])
+            found.append(one.model_copy(update={"settings": settings}))
         return found
 
     def groups(self) -> list[FactorShare]:
@@ -165,9 +168,8 @@ class _Walk:
         for name, bits in self.leg.groups.items():
             inside = [bit for bit in range(len(self.leg.factors)) if bits >> bit & 1]
             members = [self.leg.factors[bit].name for bit in inside]
-            words = self.words.get(name, " and ".join(members))
-            one = self._share(bits, weights[inside].sum(axis=0), name=name, words=words, members=members)
-            found.append(one.model_copy(update={"bound": one.bound or self._bound()}))
+            one = self._share(name, " and ".join(members), bits, weights[inside].sum(axis=0))
+            found.append(one.model_copy(update={"members": members, "bound": one.bound or self._bound()}))
         return found
 
     def _bound(self) -> Bound | None:
@@ -206,8 +208,9 @@ def explanation(
         return None
     steps = step(a.end, b.start)
     behind = {label: limit for label in (a.end, b.start) if (limit := limits.behind.get(label))}
-    told = {"name": PROGRAMS, "side": None, "words": "the two stacks themselves", "behind": behind}
-    programs = table.share(steps, steps, steps, table.bound(steps, behind), **told)
+    bound = table.bound(steps, behind)
+    programs = table.share(PROGRAMS, "the two stacks themselves", steps, (steps, steps), bound=bound)
+    programs = programs.model_copy(update={"behind": behind})
     middle = LegShare(
         side=None, implementation="", ratio=programs.ratio, interval=programs.interval, orders=1, left_out=0
     )
@@ -237,9 +240,7 @@ def crossings(legs: Sequence[Leg], explained: Explanation, found: Fitted) -> lis
     out: dict[tuple[str, int, int], Crossing] = {}
     for leg in legs:
         for bit, factor in enumerate(leg.factors):
-            if (leg.side, factor.name) not in parted:
-                continue
-            candidates = list(_candidates(leg, bit, found))
+            candidates = list(_candidates(leg, bit, found)) if (leg.side, factor.name) in parted else []
             if not candidates:
                 continue
             _, other, rest, labels = max(candidates, key=lambda one: one[0])

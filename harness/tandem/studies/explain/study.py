@@ -87,6 +87,15 @@ class MeasuredCell:
         known = [value for window in self.windows if (value := read(window)) is not None]
         return statistics.fmean(known) if known else None
 
+    def for_each_answer(self, count: Callable[[Window], float | None]) -> float | None:
+        """The mean of a count, for each answer to a request."""
+
+        def one(window: Window) -> float | None:
+            counted, answered = count(window), window.good + window.probes
+            return None if counted is None or not answered else counted / answered
+
+        return self.mean(one)
+
 
 type Cells = dict[str, MeasuredCell]
 """Label -> cell."""
@@ -96,11 +105,11 @@ def measured(
     variants: Sequence[Variant], trials: Sequence[Trial], ceilings_rps: Mapping[str, float | None]
 ) -> Cells:
     """All cells, those without a start too."""
-    found = ((one.variant.label, one) for one in of_variants(trials, variants))
-    return {
-        label: MeasuredCell(one, [own for own in trials if own.spec.variants == [label]], ceilings_rps)
-        for label, one in found
-    }
+    cells: Cells = {}
+    for one in of_variants(trials, variants):
+        own = [trial for trial in trials if trial.spec.variants == [one.variant.label]]
+        cells[one.variant.label] = MeasuredCell(one, own, ceilings_rps)
+    return cells
 
 
 def fits(cells: Cells) -> dict[str, Fitted]:
@@ -130,8 +139,8 @@ def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimat
     """Estimates of each cell and metric; of a cell without figures one that says why."""
     for label, cell in cells.items():
         for metric in EXPLAINED:
-            known = metric in fits and label in fits[metric].place
-            mean, interval = fits[metric].mean(label) if known else (None, None)
+            fit = fits.get(metric)
+            mean, interval = fit.mean(label) if fit is not None and label in fit.place else (None, None)
             if mean is None and metric != GOODPUT:
                 continue
             yield Estimate(
@@ -145,53 +154,6 @@ def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimat
                 verdict=cell.verdict,
                 reasons=[] if cell.windows else [cell.reason],
             )
-
-
-def cell_of(measured: MeasuredCell, settings: dict[str, str], model: Modelled | None) -> Cell:
-    """What is known of a cell besides its cell_estimates. settings: effective ones."""
-    rates = [math.log(window.goodput_rps) for window in measured.windows if window.goodput_rps]
-    roles = dict.fromkeys(name for window in measured.windows for name in window.roles)
-    demands = {name: measured.mean(_demand_us(name)) for name in roles}
-    connections = [window.db_connections_max for window in measured.windows if window.db_connections_max]
-    return Cell(
-        label=measured.own.variant.label,
-        variant=measured.own.variant.asked,
-        coordinates=measured.own.variant.coordinates,
-        settings=settings,
-        starts=len(measured.windows),
-        held_back=measured.held_back,
-        sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
-        connections=measured.windows[0].connections if measured.windows else None,
-        db_connections_max=max(connections, default=None),
-        statements_per_request=measured.mean(
-            _for_each_answer(
-                lambda w: sum(one.calls for one in w.statements.values()) if w.statements else None
-            )
-        ),
-        pooler_queries_per_request=measured.mean(
-            _for_each_answer(lambda w: w.pooler.queries if w.pooler else None)
-        ),
-        db_rtt_idle_ms=measured.mean(lambda w: w.db_rtt_ms.before_p50 if w.db_rtt_ms else None),
-        db_rtt_loaded_ms=measured.mean(lambda w: w.db_rtt_ms.during_p50 if w.db_rtt_ms else None),
-        demands_us={name: demand for name, demand in demands.items() if demand is not None},
-        model=model,
-    )
-
-
-def _for_each_answer(count: Callable[[Window], float | None]) -> Callable[[Window], float | None]:
-    def one(window: Window) -> float | None:
-        counted, answered = count(window), window.good + window.probes
-        return None if counted is None or not answered else counted / answered
-
-    return one
-
-
-def _demand_us(role: str) -> Callable[[Window], float | None]:
-    def one(window: Window) -> float | None:
-        used = window.roles.get(role)
-        return None if used is None or not window.goodput_rps else used.cpu_cores / window.goodput_rps * 1e6
-
-    return one
 
 
 def modelled(
@@ -314,7 +276,7 @@ class Explain(Study[Explained]):
             for metric, fit in every.items()
             if (one := explanation(self.legs, self.asked.words, fit, under[metric], metric))
         }
-        rates = every[GOODPUT].place if GOODPUT in every else {}
+        goodput = every.get(GOODPUT)
         a, b = self.request.variants
         return Explained(
             estimates=list(cell_estimates(cells, every)),
@@ -323,7 +285,7 @@ class Explain(Study[Explained]):
             b=b.label,
             explanations=list(explained.values()),
             cells=[
-                self._cell(cell, every[GOODPUT].mean(label)[0] if label in rates else None)
+                self._cell(cell, goodput.known({label: 1.0}) if goodput else None)
                 for label, cell in cells.items()
             ],
             crossings=crossings(self.legs, explained[GOODPUT], every[GOODPUT])
@@ -334,11 +296,39 @@ class Explain(Study[Explained]):
         )
 
     def _cell(self, cell: MeasuredCell, goodput_rps: float | None) -> Cell:
-        """The cell with the model beside it. goodput_rps: as it was fitted."""
-        variant = cell.own.variant
+        """What is known of a cell besides its estimates, with the model beside it. goodput_rps: as it was fitted; None: it was not."""
+        variant, windows = cell.own.variant, cell.windows
         settings = effective(self.catalog, self.request, self.asked, variant)
-        if goodput_rps is None:
-            return cell_of(cell, settings, None)
+        rates = [math.log(window.goodput_rps) for window in windows if window.goodput_rps]
+        demands_us: dict[str, list[float]] = {}
+        for window in windows:
+            for name, role in window.roles.items():
+                if window.goodput_rps:
+                    demands_us.setdefault(name, []).append(role.cpu_cores / window.goodput_rps * 1e6)
+        connections = [window.db_connections_max for window in windows if window.db_connections_max]
+        setup = self._setup(variant, settings)
+        return Cell(
+            label=variant.label,
+            variant=variant.asked,
+            coordinates=variant.coordinates,
+            settings=settings,
+            starts=len(windows),
+            held_back=cell.held_back,
+            sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
+            connections=windows[0].connections if windows else None,
+            db_connections_max=max(connections, default=None),
+            statements_per_request=cell.for_each_answer(
+                lambda w: sum(one.calls for one in w.statements.values()) if w.statements else None
+            ),
+            pooler_queries_per_request=cell.for_each_answer(lambda w: w.pooler.queries if w.pooler else None),
+            db_rtt_idle_ms=cell.mean(lambda w: w.db_rtt_ms.before_p50 if w.db_rtt_ms else None),
+            db_rtt_loaded_ms=cell.mean(lambda w: w.db_rtt_ms.during_p50 if w.db_rtt_ms else None),
+            demands_us={name: statistics.fmean(each) for name, each in demands_us.items()},
+            model=None if goodput_rps is None else modelled(windows, setup, settings, goodput_rps),
+        )
+
+    def _setup(self, variant: Variant, settings: Mapping[str, str]) -> Setup:
+        """What limits a variant. settings: effective ones."""
         proxy, pooler = (variant.variables.get(variable) for variable in LIMITS.values())
         setup = setup_of(
             self.catalog.implementation(variant.implementation),
@@ -346,9 +336,7 @@ class Explain(Study[Explained]):
             settings,
             admitted=int(proxy) if proxy else None,
         )
-        if pooler:
-            setup = replace(setup, pool=min(int(pooler), setup.pool or int(pooler)))
-        return cell_of(cell, settings, modelled(cell.windows, setup, settings, goodput_rps))
+        return replace(setup, pool=min(int(pooler), setup.pool or int(pooler))) if pooler else setup
 
 
 def _without(cells: Cells) -> list[Finding]:
