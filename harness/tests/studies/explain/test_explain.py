@@ -26,14 +26,12 @@ from harness_engine import (
 )
 from harness_places import FIXTURES, ROOT
 from harness_samples import good_window, there
-from typer.testing import CliRunner
 
-import tandem.commands.main  # noqa: F401 (it adds the commands)
 from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import app, read_variant
+from tandem.cli.options import read_variant
 from tandem.engine.run import conclude, run
-from tandem.errors import TandemError, UsageError
+from tandem.errors import UsageError
 from tandem.facts.metric import GOODPUT
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
@@ -155,6 +153,8 @@ def test_the_legs_are_the_settings_that_differ(real: Catalog) -> None:
     assert a.groups == {"connections": 0b1011}
     assert [factor.name for factor in b.factors] == ["handlers", "time zone", "reset"]
     assert b.groups == {}, "it has one of the group's factors"
+    _, on_two_cpus = Explain(real, asked(cpus=2)).legs
+    assert [factor.name for factor in on_two_cpus.factors] == ["time zone", "reset"], "two workers are the default"
 
 
 def test_what_a_factor_needs_is_equal_first(real: Catalog) -> None:
@@ -178,11 +178,6 @@ def test_from_equal_settings_what_a_factor_needs_is_its_own_last(real: Catalog) 
     assert "B python-sync own persistence" not in labels
 
 
-def test_on_two_cpus_two_workers_are_the_default(real: Catalog) -> None:
-    _, b = Explain(real, asked(cpus=2)).legs
-    assert [factor.name for factor in b.factors] == ["time zone", "reset"]
-
-
 def test_every_cell_is_in_each_block_and_the_ends_more_often(real: Catalog) -> None:
     study = Explain(real, asked())
     blocks = study.outline()
@@ -195,8 +190,9 @@ def test_every_cell_is_in_each_block_and_the_ends_more_often(real: Catalog) -> N
     names = [spec.name for block in blocks for spec in block]
     assert len({*names}) == len(names)
     assert blocks == Explain(real, asked()).outline()
-    [window] = blocks[0][0].windows
-    assert window.load == "closed"
+    assert [window.load for window in blocks[0][0].windows] == ["closed"]
+    alone = own(("node", {"DB_POOL_MAX": "4"}), ("rust-async", {}))
+    assert [len(block) for block in Explain(real, alone).outline()] == [3, 3, 3], "there are ends alone"
 
 
 def test_a_cell_has_its_own_settings_and_the_equal_ones(real: Catalog) -> None:
@@ -223,11 +219,6 @@ def test_one_implementation_has_one_cell_with_equal_settings(real: Catalog) -> N
     rates = {"A node as it is": 100.0, "node equal": 400.0, "B node as it is": 200.0}
     conclusions = concluded(real, found, answers(rates.__getitem__)).conclusions
     assert [round(share.ratio, 6) for share in of(conclusions).factors] == [4, 1, 0.5]
-
-
-def test_ends_alone_are_not_made_more_often(real: Catalog) -> None:
-    found = own(("node", {"DB_POOL_MAX": "4"}), ("rust-async", {}))
-    assert [len(block) for block in Explain(real, found).outline()] == [3, 3, 3]
 
 
 def test_the_preset_has_the_settings_of_the_published_rows() -> None:
@@ -267,11 +258,32 @@ def test_conditions_are_factors_beside_the_settings(real: Catalog) -> None:
     assert (equal.db_rtt_ms, equal.variables, equal.scenario_changes) == (None, {}, {})
 
 
-def test_pgbouncers_mode_and_logins_are_conditions(real: Catalog) -> None:
-    there = [{"pooler-mode": "session"}, {"pooler-login": "md5"}]
-    study = Explain(real, near_and_far(conditions=there))
-    assert [factor.change for factor in study.legs[0].factors] == ["pooler-mode session to transaction"]
-    assert [factor.change for factor in study.legs[1].factors][1:] == ["pooler-login md5 to scram-sha-256"]
+@pytest.mark.parametrize(
+    ("own_of_a", "factors", "expected"),
+    [
+        ({"pooler-mode": "session"}, {}, {"pooler-mode": {"pooler-mode": ("session", "transaction")}}),
+        ({"pooler-login": "md5"}, {}, {"pooler-login": {"pooler-login": ("md5", "scram-sha-256")}}),
+        ({"db-rtt": "0ms", "connections": "50"}, {}, {}),
+        (
+            {"db-rtt": "15ms", "connections": "200"},
+            {"load": ["db-rtt", "connections"]},
+            {"load": {"db-rtt": ("15ms", "0ms"), "connections": ("200", "50")}},
+        ),
+    ],
+    ids=["mode", "login", "equal", "together"],
+)
+def test_a_condition_is_a_factor_where_it_differs_alone_or_with_others(
+    real: Catalog,
+    own_of_a: dict[str, str],
+    factors: dict[str, list[str]],
+    expected: dict[str, dict[str, tuple[str, str]]],
+) -> None:
+    study = Explain(real, near_and_far(conditions=[own_of_a, {}], factors=factors))
+    assert {factor.name: factor.settings for factor in study.legs[0].factors} == expected
+
+
+def test_pgbouncers_mode_and_logins_are_variables_of_the_stack(real: Catalog) -> None:
+    study = Explain(real, near_and_far(conditions=[{"pooler-mode": "session"}, {"pooler-login": "md5"}]))
     cells = {variant.label: variant.variables for variant in study.variants}
     assert cells["A python-sync as it is"] == {"PGBOUNCER_POOL_MODE": "session"}
     assert cells["B python-sync own pooler-login"] == {"PGBOUNCER_AUTH_TYPE": "md5"}
@@ -297,19 +309,6 @@ def test_a_condition_of_what_is_not_in_the_path_is_refused(
         return
     with pytest.raises(UsageError, match=f"has no effect in the topology '{topology}'"):
         Explain(real, found)
-
-
-def test_what_is_equal_is_no_factor(real: Catalog) -> None:
-    scenario = real.scenarios["recipes"]
-    there = [{"db-rtt": "0ms", "connections": str(scenario.connections)}, {}]
-    assert Explain(real, near_and_far(conditions=there)).legs[0].factors == []
-
-
-def test_a_condition_can_change_together_with_a_setting(real: Catalog) -> None:
-    there = [{"db-rtt": "15ms", "connections": "200"}, {}]
-    study = Explain(real, near_and_far(conditions=there, factors={"load": ["db-rtt", "connections"]}))
-    [factor] = study.legs[0].factors
-    assert factor.settings == {"db-rtt": ("15ms", "0ms"), "connections": ("200", "50")}
 
 
 def test_conditions_are_typed_like_settings() -> None:
@@ -569,22 +568,6 @@ def test_void_starts_cost_a_value_and_no_block(real: Catalog) -> None:
     assert ratio(conclusions) == pytest.approx(limits(ASYNC) / limits(SYNC), rel=0.01)
 
 
-def test_a_cell_has_what_a_model_of_it_needs(real: Catalog) -> None:
-    trip = DbRtt(setting=4, before_p50=4.2, during_p50=4.9, during_p90=6.0, samples=10)
-    conclusions = concluded(real, answer=answers(limits, db_rtt_ms=trip)).conclusions
-    cell = conclusions.cells[0]
-    assert (cell.label, cell.variant, cell.settings["WORKERS"]) == (SYNC, "python-sync", "5")
-    assert (cell.settings["DB_POOL_MAX"], cell.settings["DB_RESET"]) == ("20", "0"), "the effective ones"
-    assert (cell.db_rtt_idle_ms, cell.db_rtt_loaded_ms) == (4.2, 4.9)
-    window = good_window()
-    assert cell.statements_per_request == pytest.approx(len(window.statements))
-    assert cell.pooler_queries_per_request == pytest.approx(len(window.statements))
-    assert cell.demands_us.keys() == window.roles.keys()
-    assert cell.demands_us["app"] > 0
-    assert cell.db_connections_max == 20
-    assert cell.connections == window.connections
-
-
 def test_each_cell_stands_beside_its_model(real: Catalog) -> None:
     """Round trips and connections are those that were counted, whatever the settings promise."""
     trip = DbRtt(setting=4, before_p50=4.2, during_p50=4.9, during_p90=6.0, samples=10)
@@ -603,25 +586,17 @@ def test_each_cell_stands_beside_its_model(real: Catalog) -> None:
 
 
 def test_the_committed_explanations_follow_from_their_trials(real: Catalog) -> None:
-    """Conclusions and model: what is computed today is what the record has."""
+    """Conclusions and model: what is computed today is what the record has; and its factors multiply to the gap, as far as
+    six digits tell."""
     for folder in COMMITTED:
         _, record, trials = read_folder(folder)
         today = conclude(Explain(real, record.request), trials, record.baselines)
         kept = type(today.conclusions).model_validate_json(today.conclusions.model_dump_json())
         assert kept == record.conclusions, folder
-
-
-def test_json_has_factors_that_multiply_to_the_gap() -> None:
-    """The logarithms add up as far as the record's six digits tell."""
-    done = CliRunner().invoke(app, ["report", str(COMMITTED[0]), "--json"])
-    assert done.exit_code == 0
-    found = json.loads(done.stdout)["conclusions"]
-    gaps = {gap["metric"]: gap["ratio"] for gap in found["contrasts"]}
-    for one in found["explanations"]:
-        for parts in (one["factors"], one["legs"]):
-            assert sum(math.log(part["ratio"]) for part in parts) == pytest.approx(
-                math.log(gaps[one["metric"]]), abs=5e-6 * len(parts)
-            )
+        for one in kept.explanations:
+            for parts in (one.factors, one.legs):
+                product = math.prod(part.ratio for part in parts)
+                assert product == pytest.approx(ratio(kept, one.metric), rel=5e-6 * len(parts))
 
 
 def test_64_cells_in_12_blocks_are_analysed_in_two_seconds() -> None:
@@ -659,14 +634,8 @@ def test_a_session_without_a_good_start_ends_with_a_record(real: Catalog, tmp_pa
     assert read_folder(journal.folder)[1].conclusions.explanations == []
 
 
-def test_an_interrupted_explanation_goes_on_and_its_record_is_read(real: Catalog, tmp_path: Path) -> None:
-    found = asked(blocks=2)
-    lab = FakeLab(answer=answers(limits), raises={7: TandemError("no more")})
-    with pytest.raises(TandemError, match="no more"):
-        run(Explain, found, session(real, tmp_path, lab))
-    again = FakeLab(answer=answers(limits))
-    result, journal = run(Explain, found, session(real, tmp_path, again), resume=True)
-    assert len(again.visited) == 44 - 6
+def test_an_explanation_has_a_picture_and_its_record_is_read(real: Catalog, tmp_path: Path) -> None:
+    result, journal = run(Explain, asked(blocks=2), session(real, tmp_path, FakeLab(answer=answers(limits))))
     drawn = ElementTree.fromstring((journal.folder / FILE).read_text())
     words = " ".join(part.text or "" for part in drawn.iter("{http://www.w3.org/2000/svg}text"))
     assert "persistence (A)" in words
