@@ -206,12 +206,8 @@ class Explain(Study[Explained]):
         under = catalog.pick("topology", topology, catalog.topologies)
         check_path({name for own in self.asked.conditions for name in own}, topology, under.variables)
         self.legs = legs(catalog, request, self.asked)
-        self._cells = {
-            cell.label: cell
-            for leg in self.legs
-            for state in leg.orders().states
-            for cell in [leg.cell(state)]
-        }
+        cells = (leg.cell(state) for leg in self.legs for state in leg.orders().states)
+        self._cells = {cell.label: cell for cell in cells}
         self.corners = list(dict.fromkeys(leg.label(corner) for leg in self.legs for corner in leg.corners))
 
     @property
@@ -223,14 +219,11 @@ class Explain(Study[Explained]):
         more = self.corners if len(self._cells) > len(self.corners) else []
         once = [(label, label) for label in self._cells]
         twice = [*once, *((label, label + AGAIN) for label in more)]
-        orders = zip(
-            complete_blocks(once, self.asked.blocks, self.request.seed),
-            complete_blocks(twice, self.asked.blocks, self.request.seed),
-            strict=True,
-        )
+        blocks, seed = self.asked.blocks, self.request.seed
+        odd, even = (complete_blocks(starts, blocks, seed) for starts in (once, twice))
         return [
-            [fresh_start(self.timing, number, *one) for one in (both if number % 2 == 0 else single)]
-            for number, (single, both) in enumerate(orders, start=1)
+            [fresh_start(self.timing, n, *start) for start in (odd if n % 2 else even)[n - 1]]
+            for n in range(1, blocks + 1)
         ]
 
     def plan(self) -> Blocks:
