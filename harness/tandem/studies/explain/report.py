@@ -279,7 +279,7 @@ def report(result: Result[Explained]) -> Group:
             freedom = f"{found.freedom} degrees of freedom"
             notes.append(f"a start scatters by {found.sd_ln:.0%} ({freedom}); figure: {FILE}")
         notes += [PARTED] * any(share.parted for share in found.factors)
-        notes += [BOUND] * any(one.bound for one in (*found.legs, *found.factors))
+        notes += [BOUND] * (any(leg.bound for leg in found.legs) or any(one.bound for one in found.factors))
     if cpu is not None:
         parts.append(factor_table(told, cpu, CPU))
     parts.append(_cells(told))
