@@ -28,25 +28,18 @@ def rate(rate_rps: int | None) -> str:
     return "no rate" if rate_rps is None else f"{rate_rps:,}/s"
 
 
-def _estimated(found: CapacityFound) -> str:
-    """The interval, and what the rate means."""
-    assert found.fit is not None
-    low, high = found.fit.interval_rps
-    return (
-        f" (95 % interval {low:,.0f} to {high:,.0f}): the rate at which the median start meets {found.slo} half of the time;"
-        f" {found.fit.probes} probes in {found.fit.starts} fresh starts, whose limits differ by"
-        f" {found.fit.start_sd * 100:.0f} %"
-    )
-
-
 def sentences(result: Result[CapacityFound]) -> list[Text]:
     """What was found, in words."""
-    out = []
-    found = result.conclusions
-    if found.capacity_rps is not None:
+    found, out = result.conclusions, list[Text]()
+    if found.capacity_rps is not None and (fit := found.fit) is not None:
         at_least = "≥ " if found.capacity.limit == "generator" else ""
-        capacity = f"capacity {at_least}{found.capacity_rps:,}/s{_estimated(found)}"
-        out.append(Text(f"{result.request.variants[0].label}: {capacity}", style="bold"))
+        low, high = fit.interval_rps
+        text = (
+            f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s (95 % interval {low:,.0f} to"
+            f" {high:,.0f}): the rate at which the median start meets {found.slo} half of the time; {fit.probes} probes in"
+            f" {fit.starts} fresh starts, whose limits differ by {fit.start_sd * 100:.0f} %"
+        )
+        out.append(Text(text, style="bold"))
         near = cut_off(found.near_ceiling, found.capacity_rps, result.baselines, _highest(found))
         if near is not None:
             text = f"the capacity is at {near}: the ceiling limits it as much as the application does"
