@@ -113,14 +113,13 @@ class Terms:
 class WarmStart:
     """What the windows of a warm start came to."""
 
-    search: Search | Approach | None = None
-    """What chooses the rates of the probes; None: there was no closed window to begin at."""
     goodput_rps: float | None = None
     """Goodput of the closed window."""
+    search: Search | None = None
+    """What chooses the rates of the search; None: there was no closed window to begin at, or it is a further start."""
     probes: list[Judged] = field(default_factory=list)
     behaviour: list[Behaviour] = field(default_factory=list)
     frozen: FrozenDatabase | None = None
-    ended: Ended | None = None
 
     @property
     def counting(self) -> StartProbes:
@@ -129,46 +128,36 @@ class WarmStart:
         return [(probe.rate_rps, probe.state is State.PASSED) for probe in counted]
 
 
-type Warm = Generator[WindowSpec, WindowRecord, WarmStart]
+type Warm = Generator[WindowSpec, WindowRecord, None]
+"""The windows of a warm start, which notes what they come to. Raises Ended for what ends the study."""
 
 
-def search(terms: Terms) -> Warm:
+def search(terms: Terms, found: WarmStart) -> Warm:
     """The start that finds a bracket."""
-    found = WarmStart()
-    try:
-        record = yield terms.closed()
-        if record.only.verdict is Verdict.VOID:
-            record = yield terms.closed(f"{CLOSED}-again", BEFORE_AGAIN_S)
-        window = record.only
-        if window.verdict is not Verdict.OK:
-            texts = [finding.text for finding in window.findings if finding.severity != "warning"]
-            raise Ended(window.verdict, f"the closed window: {texts[0]}")
-        found.goodput_rps = window.goodput_rps
-        found.search = Search(max(1, int(window.goodput_rps * terms.plan.open_load_fraction)))
-        disturbed = yield from _probes(terms, found.search, SEARCH, found.probes)
-        if disturbed is not None:
-            text = f"the host disturbed the probe at {disturbed.rate_rps:,}/s twice: {disturbed.reasons[0]}"
-            raise Ended(Verdict.VOID, text)
-        lower, upper = found.search.edges
-        if lower is None:
-            raise Ended(Verdict.INVALID, f"no rate was found at which {terms.slo} holds")
-        if upper is None:
-            text = f"no rate was found at which {terms.slo} does not hold: the probes ran out at {lower:,}/s"
-            raise Ended(Verdict.INVALID, text)
-    except Ended as ended:
-        found.ended = ended
-    return found
+    record = yield terms.closed()
+    if record.only.verdict is Verdict.VOID:
+        record = yield terms.closed(f"{CLOSED}-again", BEFORE_AGAIN_S)
+    window = record.only
+    if window.verdict is not Verdict.OK:
+        texts = [finding.text for finding in window.findings if finding.severity != "warning"]
+        raise Ended(window.verdict, f"the closed window: {texts[0]}")
+    found.goodput_rps = window.goodput_rps
+    found.search = Search(max(1, int(window.goodput_rps * terms.plan.open_load_fraction)))
+    disturbed = yield from _probes(terms, found.search, SEARCH, found.probes)
+    if disturbed is not None:
+        text = f"the host disturbed the probe at {disturbed.rate_rps:,}/s twice: {disturbed.reasons[0]}"
+        raise Ended(Verdict.VOID, text)
+    lower, upper = found.search.edges
+    if lower is None:
+        raise Ended(Verdict.INVALID, f"no rate was found at which {terms.slo} holds")
+    if upper is None:
+        text = f"no rate was found at which {terms.slo} does not hold: the probes ran out at {lower:,}/s"
+        raise Ended(Verdict.INVALID, text)
 
 
-def further(terms: Terms, rate_rps: int, trial: str) -> Warm:
+def further(terms: Terms, rate_rps: int, trial: str, found: WarmStart) -> Warm:
     """A further fresh start, which begins at a rate. Two void probes at one rate end it, and no more."""
-    found = WarmStart(Approach(rate_rps))
-    assert found.search is not None
-    try:
-        yield from _probes(terms, found.search, trial, found.probes)
-    except Ended as ended:
-        found.ended = ended
-    return found
+    yield from _probes(terms, Approach(rate_rps), trial, found.probes)
 
 
 def _probes(
@@ -195,25 +184,19 @@ def _probes(
     return None
 
 
-def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
+def showing(windows: Iterable[WindowSpec], slo: Slo, found: WarmStart) -> Warm:
     """The start that shows the behaviour at these loads. Nothing is measured after wrong answers."""
-    found = WarmStart()
     overload: WindowRecord | None = None
-    try:
-        for spec in windows:
-            record = yield spec
-            if spec.name == FROZEN:
-                found.frozen = frozen(record, slo)
-                continue
-            if spec.name not in LOADS:
-                assert overload is not None
-                found.behaviour[-1].recovery = recovery(overload, record, slo)
-                continue
+    for spec in windows:
+        record = yield spec
+        if spec.name == FROZEN:
+            found.frozen = frozen(record, slo)
+        elif spec.name in LOADS:
             overload = record
             found.behaviour.append(behaviour(record, LOADS[spec.name]))
-    except Ended as ended:
-        found.ended = ended
-    return found
+        else:
+            assert overload is not None
+            found.behaviour[-1].recovery = recovery(overload, record, slo)
 
 
 # ---- all of it ----
@@ -224,10 +207,9 @@ class CapacityOutcome:
     """What a whole search came to."""
 
     search: WarmStart = field(default_factory=WarmStart)
+    further: list[WarmStart] = field(default_factory=list)
     starts: list[StartProbes] = field(default_factory=list)
     """Probes of each start that counts, the search's first."""
-    confirmations: list[Judged] = field(default_factory=list)
-    """Probes of the further starts."""
     capacity: Threshold | None = None
     shown: WarmStart = field(default_factory=WarmStart)
     """The behaviour around the capacity."""
@@ -237,42 +219,31 @@ class CapacityOutcome:
 def stages(terms: Terms) -> Generator[list[TrialSpec], list[Trial], CapacityOutcome]:
     """Block 1 is the search. Each block after it is a further fresh start that begins where the ones before it had their
     limits, until there are enough; one without a probe that counts is replaced. The last block shows the behaviour."""
-    found, number, void = CapacityOutcome(), 0, 0
+    found = CapacityOutcome()
     try:
-        [made] = yield [terms.trial(SEARCH, 1)]
-        found.search = replayed(search(terms), made)
-        _go_on(found.search, made)
+        [trial] = yield [terms.trial(SEARCH, 1)]
+        replay(search(terms, found.search), trial)
         found.starts.append(found.search.counting)
         while len(found.starts) <= terms.plan.trials:
-            number += 1
-            name, rate = f"{CONFIRMATION}-{number}", next_start_rps(found.starts)
-            [made] = yield [terms.trial(name, number + 1, [terms.probe(1, rate)])]
-            start = replayed(further(terms, rate, name), made)
-            found.confirmations += start.probes
-            _go_on(start, made)
+            found.further.append(start := WarmStart())
+            number, rate = len(found.further), next_start_rps(found.starts)
+            name = f"{CONFIRMATION}-{number}"
+            [trial] = yield [terms.trial(name, number + 1, [terms.probe(1, rate)])]
+            replay(further(terms, rate, name, start), trial)
             if start.counting:
                 found.starts.append(start.counting)
-                continue
-            void += 1
-            if void > VOID_STARTS:
+            elif (void := number + 1 - len(found.starts)) > VOID_STARTS:
                 why = start.probes[-1].reasons[0]
                 raise Ended(Verdict.VOID, f"the host disturbed {void} further starts: {why}")
         found.capacity = threshold(found.starts)
         assert found.capacity is not None  # the search has a bracket
         loads = terms.loads(max(1, round(found.capacity.rate_rps)))
-        [made] = yield [terms.trial(BEHAVIOUR, number + 2, loads)]
+        [trial] = yield [terms.trial(BEHAVIOUR, len(found.further) + 2, loads)]
         # As they were asked for: an older record has fewer.
-        found.shown = replayed(showing(made.spec.windows, terms.slo), made)
-        _go_on(found.shown, made)
+        replay(showing(trial.spec.windows, terms.slo, found.shown), trial)
     except Ended as ended:
         found.ended = ended
     return found
-
-
-def _go_on(start: WarmStart, trial: Trial) -> None:
-    """Raises Ended for what its windows or the trial around them end the study with."""
-    if ended := start.ended or broken(trial):
-        raise ended
 
 
 def broken(trial: Trial) -> Ended | None:
@@ -290,9 +261,10 @@ def broken(trial: Trial) -> Ended | None:
 # ---- what was made before ----
 
 
-def replayed(start: Warm, trial: Trial) -> WarmStart:
-    """What a start came to whose windows were made. Raises TandemError for windows that would not have followed."""
-    left = iter(trial.made)
+def replay(start: Warm, trial: Trial) -> None:
+    """Tell a start the windows that were made. Raises Ended for what ends the study, in its windows or in the trial around them;
+    TandemError for windows that would not have followed."""
+    left, ended = iter(trial.made), broken(trial)
     try:
         wanted = next(start)
         for record in left:
@@ -301,13 +273,15 @@ def replayed(start: Warm, trial: Trial) -> WarmStart:
             if record.spec != wanted.model_copy(update=sent):
                 raise _unfit(trial, record, f"{wanted.name} at {_rate(wanted)} would follow")
             wanted = start.send(record)
-        start.throw(broken(trial) or Ended(Verdict.FAILED, f"{trial.spec.key} is not complete"))
-    except StopIteration as end:
-        for record in left:
-            raise _unfit(trial, record, "no window would follow") from None
-        found: WarmStart = end.value
-        return found
-    raise AssertionError("a start ends where it is told to")
+        ended = ended or Ended(Verdict.FAILED, f"{trial.spec.key} is not complete")
+    except StopIteration:
+        pass
+    except Ended as error:
+        ended = error
+    for record in left:
+        raise _unfit(trial, record, "no window would follow")
+    if ended is not None:
+        raise ended
 
 
 def _unfit(trial: Trial, record: WindowRecord, follows: str) -> TandemError:
