@@ -45,14 +45,21 @@ from tandem.wording import BOTTLENECKS
 ASKED = request("rust-async", "node", plan="nightly", seed=5)
 
 
-def test_each_variant_once_in_each_block(real: Catalog) -> None:
-    blocks = Bench(real, ASKED).outline()
+def test_each_variant_once_in_each_block_closed_then_open_at_a_share_of_it(real: Catalog) -> None:
+    blocks, plan = Bench(real, ASKED).outline(), real.plans["nightly"]
     assert len(blocks) == 6
     for number, block in enumerate(blocks, start=1):
         assert {spec.name for spec in block} == {f"{number}-rust-async", f"{number}-node"}
         assert all(spec.block == number for spec in block)
     assert len({block[0].variants[0] for block in blocks}) == 2, "the order changes"
     assert Bench(real, ASKED).outline() == blocks
+    spec = blocks[0][0]
+    closed, opened = spec.windows
+    assert (closed.load, closed.seconds, closed.share) == ("closed", plan.closed_s, None)
+    assert (opened.load, opened.seconds) == ("open", plan.open_s)
+    assert (opened.share, opened.share_of) == (plan.open_load_fraction, closed.name)
+    assert (spec.warm_up.least_s, spec.warm_up.steady_buckets) == (plan.warm_up_s, plan.steady_buckets)
+    assert {w.trim_start_s for w in spec.windows} == {plan.trim_start_s}
 
 
 def test_the_ceilings_are_measured_in_each_block(real: Catalog, tmp_path: Path) -> None:
@@ -99,17 +106,6 @@ def test_one_start_is_told_in_the_singular(
     assert any("one start of each variant gives no interval" in line for line in view.said)
     [told] = [line for line in view.said if "first figure 1,000" in line]
     assert told.endswith(f", from one start{rest}")
-
-
-def test_a_closed_window_then_an_open_one_at_a_share_of_it(real: Catalog) -> None:
-    plan = real.plans["nightly"]
-    spec = Bench(real, ASKED).outline()[0][0]
-    closed, opened = spec.windows
-    assert (closed.load, closed.seconds, closed.share) == ("closed", plan.closed_s, None)
-    assert (opened.load, opened.seconds) == ("open", plan.open_s)
-    assert (opened.share, opened.share_of) == (plan.open_load_fraction, closed.name)
-    assert (spec.warm_up.least_s, spec.warm_up.steady_buckets) == (plan.warm_up_s, plan.steady_buckets)
-    assert {w.trim_start_s for w in spec.windows} == {plan.trim_start_s}
 
 
 def test_a_bench_to_its_end(real: Catalog, tmp_path: Path) -> None:
