@@ -1,12 +1,9 @@
 """Divides a ratio into its factors' shares, exact in their logarithms. Pure."""
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from tandem.analysis.block_model import CellMeans, fit
+from tandem.analysis.block_model import CellMeans
 from tandem.analysis.ratios import CONFIDENCE, Floats
 from tandem.facts.metric import GOODPUT
 from tandem.record.conclusion import Contrast
@@ -16,7 +13,6 @@ from tandem.studies.explain.conclusions import (
     Crossing,
     Explanation,
     FactorShare,
-    Interval,
     LegShare,
     Side,
     changes,
@@ -50,52 +46,10 @@ NO_LIMITS = CellLimits()
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """Cells of one metric with the blocks' effects averaged out. place: label -> where it stands."""
-
-    cells: CellMeans
-    place: dict[str, int]
-
-    def knows(self, steps: Steps) -> bool:
-        return steps.keys() <= self.place.keys()
-
-    def ln(self, label: str) -> float:
-        return float(self.cells.means[self.place[label]])
-
-    def ratio(self, steps: Steps, confidence: float = CONFIDENCE) -> tuple[float, Interval | None]:
-        """The ratio that the steps make, with its interval. The cells have to be there."""
-        row = np.zeros(len(self.place))
-        for label, weight in steps.items():
-            row[self.place[label]] = weight
-        ln, error = self.cells.estimate(row)
-        half = self.cells.half_width(error, confidence)
-        return math.exp(ln), None if half is None else (math.exp(ln - half), math.exp(ln + half))
-
-    def mean(self, label: str) -> tuple[float, Interval | None]:
-        """Mean of a cell, in the metric's own unit, with its interval."""
-        return self.ratio({label: 1.0})
-
-    def known(self, steps: Steps) -> float | None:
-        """The ratio; None where a cell is missing."""
-        return self.ratio(steps)[0] if self.knows(steps) else None
-
-
-def fitted(values: Iterable[tuple[str, int, float]]) -> Fitted | None:
-    """values: label, block and logarithm of each good start. None where blocks do not hang together, or nothing is known."""
-    found = list(values)
-    place = {label: number for number, label in enumerate(dict.fromkeys(label for label, _, _ in found))}
-    try:
-        cells, blocks = [place[label] for label, _, _ in found], [block for _, block, _ in found]
-        return Fitted(fit([ln for _, _, ln in found], cells, blocks), place)
-    except ValueError:
-        return None
-
-
-@dataclass(frozen=True)
 class _Table:
     """The shares of one table. level: the confidence of each of its intervals."""
 
-    fit: Fitted
+    fit: CellMeans
     limits: CellLimits
     level: float
 
@@ -194,7 +148,7 @@ class _Walk:
 def explanation(
     legs: Sequence[Leg],
     words: Sequence[dict[str, str]],
-    found: Fitted | None,
+    found: CellMeans | None,
     limits: CellLimits = NO_LIMITS,
     metric: str = GOODPUT,
 ) -> Explanation | None:
@@ -216,15 +170,15 @@ def explanation(
     )
     return Explanation(
         metric=metric,
-        sd_ln=found.cells.sd,
-        freedom=found.cells.freedom,
+        sd_ln=found.sd,
+        freedom=found.freedom,
         legs=[a.whole(), middle, b.whole()],
         factors=[*a.factors(), programs, *b.factors()],
         groups=[*a.groups(), *b.groups()],
     )
 
 
-def gap(legs: Sequence[Leg], found: Fitted, blocks: int, metric: str = GOODPUT) -> Contrast:
+def gap(legs: Sequence[Leg], found: CellMeans, blocks: int, metric: str = GOODPUT) -> Contrast:
     """B by A, each with its own settings."""
     (start, _), (_, end) = ([leg.label(corner) for corner in leg.corners] for leg in legs)
     ratio, interval = found.ratio(step(start, end))
@@ -234,7 +188,7 @@ def gap(legs: Sequence[Leg], found: Fitted, blocks: int, metric: str = GOODPUT) 
     )
 
 
-def crossings(legs: Sequence[Leg], explained: Explanation, found: Fitted) -> list[Crossing]:
+def crossings(legs: Sequence[Leg], explained: Explanation, found: CellMeans) -> list[Crossing]:
     """A crossing of each factor whose first and last step part, with the one it depends on most, in four cells."""
     parted = {(share.side, share.name) for share in explained.factors if share.parted}
     out: dict[tuple[str, int, int], Crossing] = {}
@@ -255,7 +209,7 @@ def crossings(legs: Sequence[Leg], explained: Explanation, found: Fitted) -> lis
     return list(out.values())
 
 
-def _candidates(leg: Leg, bit: int, found: Fitted) -> Iterable[tuple[float, int, int, list[str]]]:
+def _candidates(leg: Leg, bit: int, found: CellMeans) -> Iterable[tuple[float, int, int, list[str]]]:
     """How much a factor depends on another one, that one, the state of the rest, and the four cells."""
     everything = leg.corners[1]
     for other in range(len(leg.factors)):
@@ -263,5 +217,5 @@ def _candidates(leg: Leg, bit: int, found: Fitted) -> Iterable[tuple[float, int,
             states = (rest, rest | 1 << bit, rest | 1 << other, rest | 1 << bit | 1 << other)
             labels = [leg.label(state) for state in states]
             if all(label in found.place for label in labels):
-                none, one, two, both = (found.ln(label) for label in labels)
+                none, one, two, both = (float(found.means[found.place[label]]) for label in labels)
                 yield abs(both - one - two + none), other, rest, labels

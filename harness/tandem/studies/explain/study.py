@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ceilings import reaches_ceiling
 from tandem.analysis.cost import APP
 from tandem.analysis.stack import Setup, beside, calibrated
@@ -33,7 +34,7 @@ from tandem.studies.explain.design import (
     effective,
     legs,
 )
-from tandem.studies.explain.shares import CellLimits, Fitted, crossings, explanation, fitted, gap
+from tandem.studies.explain.shares import CellLimits, crossings, explanation, gap
 
 SHARED = ("generator", "generator-thread", "proxy", "faults")
 """Limits that are the laboratory's: a rate that one of them holds back is a lower bound."""
@@ -112,7 +113,7 @@ def measured(
     return cells
 
 
-def fits(cells: Cells) -> dict[str, Fitted]:
+def fits(cells: Cells) -> dict[str, CellMeans]:
     """Metric -> its fit, where enough cells have a figure."""
     found = {}
     for metric in EXPLAINED:
@@ -122,8 +123,8 @@ def fits(cells: Cells) -> dict[str, Fitted]:
             for fact in cell.own.full
             if (value := AT_FULL_LOAD[metric](fact.window))
         ]
-        if (fit := fitted(values)) is not None:
-            found[metric] = fit
+        if (means := fit(values)) is not None:
+            found[metric] = means
     return found
 
 
@@ -135,12 +136,12 @@ def limits(cells: Cells) -> dict[str, CellLimits]:
     return {GOODPUT: CellLimits(held_back, behind, unknown), APP: CellLimits(unknown=unknown)}
 
 
-def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimate]:
+def cell_estimates(cells: Cells, fits: Mapping[str, CellMeans]) -> Iterator[Estimate]:
     """Estimates of each cell and metric; of a cell without figures one that says why."""
     for label, cell in cells.items():
         for metric in EXPLAINED:
-            fit = fits.get(metric)
-            mean, interval = fit.mean(label) if fit is not None and label in fit.place else (None, None)
+            means, known = fits.get(metric), {label: 1.0}
+            mean, interval = means.ratio(known) if means is not None and means.knows(known) else (None, None)
             if mean is None and metric != GOODPUT:
                 continue
             yield Estimate(
@@ -266,8 +267,8 @@ class Explain(Study[Explained]):
         every, under = fits(cells), limits(cells)
         explained = {
             metric: one
-            for metric, fit in every.items()
-            if (one := explanation(self.legs, self.asked.words, fit, under[metric], metric))
+            for metric, means in every.items()
+            if (one := explanation(self.legs, self.asked.words, means, under[metric], metric))
         }
         goodput = every.get(GOODPUT)
         a, b = self.request.variants

@@ -27,6 +27,7 @@ from harness_engine import (
 from harness_places import FIXTURES, ROOT
 from harness_samples import good_window, there
 
+from tandem.analysis.block_model import fit
 from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import read_variant
@@ -43,7 +44,7 @@ from tandem.studies.explain.command import as_published, read_preset, told
 from tandem.studies.explain.conclusions import PROGRAMS, Cell, Explained, Explanation, FactorShare
 from tandem.studies.explain.design import ExplainOptions, offer, parse_factors, taken_out
 from tandem.studies.explain.report import FILE, report, sentence
-from tandem.studies.explain.shares import explanation, fitted
+from tandem.studies.explain.shares import explanation
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.experiment import pick
@@ -584,7 +585,7 @@ def test_64_cells_in_12_blocks_are_analysed_in_two_seconds() -> None:
     assert len({*labels}) == 64
     values = [(label, block, chance.gauss(6, 0.1)) for block in range(12) for label in labels]
     began = time.process_time()
-    assert explanation(both, [{}, {}], fitted(values)) is not None
+    assert explanation(both, [{}, {}], fit(values)) is not None
     assert time.process_time() - began < 2
 
 
