@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from harness_engine import invalid_window, is_golden, request, result_of, trial
-from harness_samples import good_window, role, there
+from harness_samples import good_window, pooler, role, there
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
@@ -15,7 +15,7 @@ from tandem.lab.prepare import check
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial
-from tandem.record.window import DbRtt, Pooler, Verdict, Window
+from tandem.record.window import DbRtt, Verdict, Window
 from tandem.report.markdown import pictures_in
 from tandem.report.picture import svg
 from tandem.studies.crossover.conclusions import Crossed, crossings, intervals, winner
@@ -39,28 +39,15 @@ def asked(
     return request(*(names or (SYNC, ASYNC)), **{**fields, **changes})
 
 
-def window(
-    rate: float, wait_ms: int, app_us: float = 1000, during_ms: float | None = None, trips: float = 8
-) -> Window:
-    """Of two cores; a request costs the database's side 1.2 ms."""
-    roles = {
-        "app": role(rate * app_us / 1e6, "1"),
-        "db": role(rate * 700 / 1e6, "0"),
-        "pgbouncer": role(rate * 400 / 1e6, "0"),
-        "proxy": role(rate * 100 / 1e6, "0"),
-    }
+def window(rate: float, wait_ms: int, during_ms: float | None = None) -> Window:
+    """Of two cores; a request costs the application 1 ms and the database's side 1.2 ms, in eight round trips."""
+    us = {"app": 1000, "db": 700, "pgbouncer": 400, "proxy": 100}
+    roles = {name: role(rate * each / 1e6, "1" if name == "app" else "0") for name, each in us.items()}
     rtt = DbRtt(
         setting=wait_ms, before_p50=wait_ms, during_p50=during_ms or wait_ms, during_p90=wait_ms, samples=9
     )
     made = good_window(goodput_rps=rate, roles=roles, db_rtt_ms=rtt, bottleneck="database", connections=50)
-    pooler = Pooler(
-        queries=round(trips * (made.requests + made.probes)),
-        wait_us_per_query=0,
-        clients_waiting_max=0,
-        servers_active_max=9,
-        servers_active_mean=5,
-    )
-    return made.model_copy(update={"pooler": pooler})
+    return made.model_copy(update={"pooler": pooler(queries=8 * (made.requests + made.probes))})
 
 
 def concluded(real: Catalog, wanted: Request, trials: list[Trial]) -> Concluded[Crossed]:
