@@ -54,25 +54,26 @@ def concluded(real: Catalog, wanted: Request, trials: list[Trial]) -> Concluded[
     return Crossover(real, wanted).conclude(trials, Baselines())
 
 
-def trials(
-    rates: dict[str, float], waits: dict[str, int], spread: float = 0.02, **changes: Any
-) -> list[Trial]:
-    """Three blocks of each label."""
-    draw = random.Random(5)
-    return [
-        trial(label, block, window(rate * math.exp(draw.gauss(0, spread)), waits[label], **changes))
-        for block in (1, 2, 3)
-        for label, rate in rates.items()
-    ]
-
-
 BOTH = {
     f"{SYNC} wait=0ms": 780.0,
     f"{ASYNC} wait=0ms": 560.0,
     f"{SYNC} wait=15ms": 160.0,
     f"{ASYNC} wait=15ms": 163.0,
 }
-WAITS = {label: 15 if "15" in label else 0 for label in BOTH}
+
+
+def trials(rates: dict[str, float], spread: float = 0.02, during_ms: float | None = None) -> list[Trial]:
+    """Three blocks of each label."""
+    draw = random.Random(5)
+    return [
+        trial(
+            label,
+            block,
+            window(rate * math.exp(draw.gauss(0, spread)), 15 if "15" in label else 0, during_ms),
+        )
+        for block in (1, 2, 3)
+        for label, rate in rates.items()
+    ]
 
 
 # ---- what is measured ----
@@ -207,7 +208,7 @@ def test_they_meet_between_two_waits() -> None:
 
 
 def test_both_are_compared_in_each_cell(real: Catalog) -> None:
-    found = concluded(real, asked(), trials(BOTH, WAITS))
+    found = concluded(real, asked(), trials(BOTH))
     assert found.verdict is Verdict.OK
     near, far = found.conclusions.contrasts
     assert (near.word, near.n, far.word) == ("first", 3, "nobody")
@@ -218,7 +219,7 @@ def test_both_are_compared_in_each_cell(real: Catalog) -> None:
 
 def test_the_model_stands_beside_each_cell(real: Catalog) -> None:
     """Both cost what the shared core costs: 1.2 ms a request; far away twenty connections take 8 x 15 ms and that."""
-    found = concluded(real, asked(), trials(BOTH, WAITS)).conclusions
+    found = concluded(real, asked(), trials(BOTH)).conclusions
     near, far = found.contrasts
     sync, other = (there(found.prediction(name, near)) for name in (SYNC, ASYNC))
     assert sync.predicted.throughput_rps == pytest.approx(1e3 / 1.2, rel=0.08)
@@ -235,13 +236,13 @@ def test_the_model_stands_beside_each_cell(real: Catalog) -> None:
 
 def test_a_slow_round_trip_is_named_where_the_model_is_wrong(real: Catalog) -> None:
     rates = {**BOTH, f"{SYNC} wait=15ms": 110.0, f"{ASYNC} wait=15ms": 110.0}
-    found = concluded(real, asked(), trials(rates, WAITS, during_ms=22.0)).conclusions
+    found = concluded(real, asked(), trials(rates, during_ms=22.0)).conclusions
     told = there(found.prediction(SYNC, found.contrasts[1]))
     assert "a round trip took 22.0 ms during the load" in "; ".join(told.likely)
 
 
 def test_a_bad_trial_makes_the_whole_invalid_and_is_told(real: Catalog) -> None:
-    made = trials(BOTH, WAITS)
+    made = trials(BOTH)
     made[0] = trial(made[0].spec.variants[0], 1, invalid_window())
     found = concluded(real, asked(), made)
     assert found.verdict is Verdict.INVALID
@@ -250,7 +251,7 @@ def test_a_bad_trial_makes_the_whole_invalid_and_is_told(real: Catalog) -> None:
 
 
 def test_a_cell_without_a_good_trial_is_void(real: Catalog) -> None:
-    made = [t for t in trials(BOTH, WAITS) if t.spec.variants != [f"{SYNC} wait=15ms"]]
+    made = [t for t in trials(BOTH) if t.spec.variants != [f"{SYNC} wait=15ms"]]
     found = concluded(real, asked(), made)
     far = found.conclusions.contrasts[1]
     assert (found.verdict, far.ratio, far.word) == (Verdict.VOID, None, "not decided")
@@ -261,14 +262,14 @@ def test_a_cell_without_a_good_trial_is_void(real: Catalog) -> None:
 
 def result(real: Catalog) -> Result[Crossed]:
     rates = {**BOTH, f"{ASYNC} wait=15ms": 240.0}
-    return result_of(asked(), concluded(real, asked(), trials(rates, WAITS)))
+    return result_of(asked(), concluded(real, asked(), trials(rates)))
 
 
 def test_two_that_are_alike_are_not_said_to_meet(real: Catalog) -> None:
     """The straight line between two ratios near 1 passes 1 by chance."""
     rates = {**BOTH, f"{SYNC} wait=0ms": 600.0, f"{ASYNC} wait=0ms": 580.0}
     rates |= {f"{SYNC} wait=15ms": 150.0, f"{ASYNC} wait=15ms": 155.0}
-    found = concluded(real, asked(), trials(rates, WAITS, spread=0.002)).conclusions
+    found = concluded(real, asked(), trials(rates, spread=0.002)).conclusions
     assert found.meetings[0].measured_ms, "by the ratios alone they do"
     assert sentences(found) == ["as they are: nobody wins at 0, 15 ms"]
 
