@@ -335,24 +335,6 @@ def test_only_complete_rounds_are_compared(real: Catalog) -> None:
     assert (one.loss_p, one.loss_interval, one.c90_between, one.peak_between) == (None,) * 4
 
 
-# ---- ceilings ----
-
-
-def test_a_ceiling_is_compared_within_its_blocks(real: Catalog) -> None:
-    """The host is half as fast in the second block. By the means of all blocks the slower value would be far below."""
-    wanted = asked("connections=4,16", NAME, rounds=2)
-    trials = [
-        trial(f"{NAME} connections={v}", n, good_window(goodput_rps=rate * host))
-        for v, rate in ((4, 950.0), (16, 500.0))
-        for n, host in ((1, 1.0), (2, 0.5))
-    ]
-    seen = {"null": [CeilingLook(block=1, goodput_rps=1000.0), CeilingLook(block=2, goodput_rps=500.0)]}
-    baselines = Baselines(ceilings_rps={"null": 750.0}, looks=seen)
-    near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.contexts
-    assert (near.near_ceiling, far.near_ceiling) == ("95 % of the ceiling null", None)
-    assert far.ceiling_shares == {"null": pytest.approx(0.5)}
-
-
 def test_with_noise_it_is_still_near() -> None:
     noise = np.random.default_rng(3).normal(1, 0.01, (3, len(POWERS)))
     trials = {
@@ -414,7 +396,3 @@ def test_what_does_not_obey_the_law_gets_no_parameters(rates: list[float], told:
     found = fit(POWERS, rates, [None] * len(rates))
     assert (found.lambda_rps, found.sigma, found.kappa, found.peak_at) == (None, None, None, None)
     assert re.search(told, there(found.reason)), found.reason
-
-
-def test_three_points_are_too_few() -> None:
-    assert "3 points" in (fit([1, 2, 4], [1, 2, 3], [None] * 3).reason or "")
