@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tandem.analysis.threshold import StartProbes, Threshold, threshold
 from tandem.catalog.catalog import Plan
-from tandem.engine.grid import warm_up_of
+from tandem.engine.grid import fresh_start, windows_of
 from tandem.errors import TandemError
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
@@ -55,14 +55,8 @@ class Terms:
 
     def closed(self, name: str = CLOSED, after_s: float = 0.0) -> WindowSpec:
         """The window that tells where the search begins."""
-        return WindowSpec(
-            name=name,
-            variants=[self.label],
-            seconds=self.plan.closed_s,
-            trim_start_s=self.plan.trim_start_s,
-            trim_end_s=self.plan.trim_end_s,
-            after_s=after_s,
-        )
+        closed, _ = windows_of(self.plan, self.label)
+        return closed.model_copy(update={"name": name, "after_s": after_s})
 
     def open(self, name: str, rate_rps: int, seconds: int, after_s: float = 0.0) -> WindowSpec:
         """A window at a rate."""
@@ -100,10 +94,8 @@ class Terms:
 
     def trial(self, name: str, block: int, windows: Sequence[WindowSpec] = ()) -> TrialSpec:
         """A fresh start. windows: those that are known before it; what follows is decided in it."""
-        warm_up = warm_up_of(self.plan)
-        return TrialSpec(
-            name=name, block=block, variants=[self.label], warm_up=warm_up, windows=list(windows)
-        )
+        spec = fresh_start(self.plan, block, self.label)
+        return spec.model_copy(update={"name": name, "windows": list(windows)})
 
 
 # ---- one warm start ----
