@@ -108,12 +108,15 @@ def test_who_sent_a_window_makes_no_other_search(
     assert (result.verdict, result.conclusions.search) == (Verdict.OK, plain.conclusions.search)
 
 
-def test_a_void_probe_is_repeated_and_before_it_and_after_one_that_failed_the_server_rests(
+def test_what_is_void_once_is_made_again_and_before_it_and_after_a_failure_the_server_rests(
     real: Catalog, tmp_path: Path
 ) -> None:
-    lab, result = run(real, tmp_path, odd={"search/probe-2": VOID})
+    odd = {"search/closed": VOID, "search/probe-2": VOID, "confirmation-2/probe-3": VOID}
+    lab, result = run(real, tmp_path, odd=odd)
     probes = result.conclusions.search
-    assert (result.verdict, probes[1].state) == (Verdict.OK, "void")
+    assert (result.verdict, probes[1].state, there(result.conclusions.fit).starts) == (Verdict.OK, "void", 6)
+    assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 6)), "behaviour"]
+    assert lab.made[:2] == ["search/closed", "search/closed-again"]
     assert lab.rates[1] == lab.rates[2]
     rests = {"void": 5.0, "failed": 2.0}
     expected = {
@@ -122,8 +125,9 @@ def test_a_void_probe_is_repeated_and_before_it_and_after_one_that_failed_the_se
         if before.state in rests
     }
     assert {*expected.values()} == {*rests.values()}
-    assert {name: s for name, s in lab.slept.items() if name.startswith("search/")} == expected
-    assert lab.slept["confirmation-1/probe-2"] == 2.0
+    slept = {name: seconds for name, seconds in lab.slept.items() if name.startswith("search/")}
+    assert slept == {"search/closed-again": 5.0, **expected}
+    assert (lab.slept["confirmation-1/probe-2"], lab.slept["confirmation-2/probe-4"]) == (2.0, 5.0)
 
 
 def test_a_person_is_told_what_each_window_came_to(real: Catalog, tmp_path: Path) -> None:
@@ -221,12 +225,6 @@ def test_a_search_without_a_bracket_says_why(
     assert reason in result.reasons[0]
 
 
-def test_a_void_closed_window_is_made_once_more(real: Catalog, tmp_path: Path) -> None:
-    lab, result = run(real, tmp_path, odd={"search/closed": VOID})
-    assert (result.verdict, lab.made[:2]) == (Verdict.OK, ["search/closed", "search/closed-again"])
-    assert lab.slept["search/closed-again"] == 5.0
-
-
 def test_a_generator_that_stalls_twice_is_the_limit(real: Catalog, tmp_path: Path) -> None:
     _, result = run(real, tmp_path, limit=10_000.0, odd={"search/probe-2": STALL, "search/probe-3": STALL})
     probe = result.conclusions.search[2]
@@ -241,13 +239,6 @@ def test_void_confirmations_are_replaced_by_further_starts(real: Catalog, tmp_pa
     assert [probe.state for probe in result.conclusions.confirmations].count(State.VOID) == 4
 
 
-def test_a_void_probe_of_a_further_start_is_repeated(real: Catalog, tmp_path: Path) -> None:
-    lab, result = run(real, tmp_path, odd={"confirmation-2/probe-3": VOID})
-    assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 6)), "behaviour"]
-    assert there(result.conclusions.fit).starts == 6
-    assert lab.slept["confirmation-2/probe-4"] == 5.0
-
-
 def test_a_search_that_was_luckier_than_the_other_starts_does_not_decide(
     real: Catalog, tmp_path: Path
 ) -> None:
@@ -258,13 +249,6 @@ def test_a_search_that_was_luckier_than_the_other_starts_does_not_decide(
     fit = there(result.conclusions.fit)
     assert fit.interval_rps[0] < 715 < fit.interval_rps[1] < 1000
     assert fit.start_sd > 0.04, "and how far they are apart is said"
-
-
-def test_a_void_load_is_told_as_void(real: Catalog, tmp_path: Path) -> None:
-    _, result = run(real, tmp_path, odd={"behaviour/load-50": VOID})
-    assert result.verdict is Verdict.OK
-    assert result.conclusions.behaviour[0].verdict is Verdict.VOID
-    assert "the offered rate (void)" in text(report(result))
 
 
 @pytest.mark.parametrize("windows", [0, 3, 12, 35])
@@ -282,11 +266,14 @@ def test_an_overload_makes_no_trial_invalid(real: Catalog, tmp_path: Path) -> No
     assert (other.verdict, other.trials) == (Verdict.INVALID, {Verdict.INVALID: 1}), "the closed one counts"
 
 
-def test_what_starts_and_ends_say_is_told(real: Catalog, tmp_path: Path) -> None:
-    odd = {"confirmation-1": [finding("warning", "slow-start", "it took its time")]}
-    _, result = run(real, tmp_path, odd=odd)
+def test_a_void_load_and_what_starts_and_ends_say_are_told(real: Catalog, tmp_path: Path) -> None:
+    slow = [finding("warning", "slow-start", "it took its time")]
+    _, result = run(real, tmp_path, odd={"behaviour/load-50": VOID, "confirmation-1": slow})
+    assert (result.verdict, result.conclusions.behaviour[0].verdict) == (Verdict.OK, Verdict.VOID)
     assert [found.text for found in result.findings] == ["confirmation-1: it took its time"]
-    assert "it took its time [slow-start]" in text(report(result))
+    told = text(report(result))
+    assert "the offered rate (void)" in told
+    assert "it took its time [slow-start]" in told
 
 
 @pytest.mark.parametrize(
