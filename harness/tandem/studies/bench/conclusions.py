@@ -21,6 +21,7 @@ DISTANCES_MS, POOLS = (5, 15), (20, 80)
 CONNECTIONS = 100
 """Connections of the client if the database is far away: more than the largest pool, so that the pool is what is waited with."""
 
+
 @dataclass(frozen=True)
 class Condition:
     """A condition. question: which of the three it asks. pool: database connections; None: as asked. distance_ms: how far the

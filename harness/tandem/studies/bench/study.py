@@ -87,7 +87,9 @@ class Bench(Grid[Benched]):
             text += f", {total:,.0f} µs of CPU per request, {own:,.0f} of it the application's"
         text += ", from one start"
         if starts := self.rounds * len(self.variants) - 1:
-            text += ". The start that follows adds " if starts == 1 else f". The {starts} starts that follow add "
+            text += (
+                ". The start that follows adds " if starts == 1 else f". The {starts} starts that follow add "
+            )
             several = {"an interval": self.rounds, "the ratios within blocks": len(self.variants)}
             text += " and ".join(gain for gain, number_of in several.items() if number_of > 1)
         return text

@@ -54,9 +54,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
     for load in found.behaviour:
         if load.recovery is not None:
             back = _at_most(load.recovery.recovery_s, "")
-            out.append(
-                Text(f"after {load.share:.0%}: back within {found.slo} at half the capacity: {back}")
-            )
+            out.append(Text(f"after {load.share:.0%}: back within {found.slo} at half the capacity: {back}"))
     if (still := found.frozen) is not None:
         slowest = (
             "" if still.slowest_ms is None else f", the slowest of the others took {still.slowest_ms:,.0f} ms"

@@ -71,7 +71,6 @@ class Terms:
         """The windows that show the behaviour around a capacity: shares of it in the seed's order, a database that stands
         still, overloads, each with what comes right after it."""
 
-
         def load(share: float) -> WindowSpec:
             rate_rps = max(1, round(capacity_rps * share))
             try:
@@ -120,7 +119,7 @@ class WarmStart:
         return [(probe.rate_rps, probe.state is State.PASSED) for probe in counted]
 
 
-type Warm = Generator[WindowSpec, WindowRecord, None]
+type Warm = Generator[WindowSpec, WindowRecord]
 """The windows of a warm start, which notes what they come to. Raises Ended for what ends the study."""
 
 

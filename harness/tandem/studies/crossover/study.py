@@ -141,9 +141,7 @@ class Crossover(Grid[Crossed]):
                 " --pool"
             )
 
-    def _setup(
-        self, variant: Variant, cpus: int, distance_ms: float = 0.0
-    ) -> tuple[Setup, dict[str, str]]:
+    def _setup(self, variant: Variant, cpus: int, distance_ms: float = 0.0) -> tuple[Setup, dict[str, str]]:
         """What limits a variant on so many CPUs, and its effective settings."""
         implementation = self.catalog.implementation(variant.implementation)
         chosen = {**self.request.settings, **variant.settings}

@@ -40,7 +40,11 @@ CONSEQUENCES = [finding("invalid", code) for code in ("incomplete", "wrong-answe
     [
         ({}, State.PASSED, ""),
         ({"growth": None}, State.PASSED, ""),
-        ({"good": REQUESTS - 11, "failed": {"status 503": 11}, "response_time_ms": of(50.0)}, State.PASSED, ""),
+        (
+            {"good": REQUESTS - 11, "failed": {"status 503": 11}, "response_time_ms": of(50.0)},
+            State.PASSED,
+            "",
+        ),
         ({"good": 11_991, "failed": {"error: deadline": 9}, "findings": [FEW_FAIL]}, State.PASSED, ""),
         ({"response_time_ms": of(50.1)}, State.FAILED, "p99 was 50.1 ms"),
         ({"failed": {"status 503": 13}}, State.FAILED, "13 x status 503"),
@@ -61,7 +65,10 @@ def test_what_a_window_comes_to(changes: dict[str, Any], state: State, reason: s
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        *(({**OVERLOAD, "findings": [finding("invalid", code, "it is wrong")]}, "wrong") for code in judged.WRONG),
+        *(
+            ({**OVERLOAD, "findings": [finding("invalid", code, "it is wrong")]}, "wrong")
+            for code in judged.WRONG
+        ),
         ({"findings": [finding("invalid", "sql-mismatch", "other statements")]}, "statements"),
         ({"good": 6000, "failed": {"wrong length": 6000}}, "length that no correct answer has"),
         ({"response_time_ms": of(None)}, "10,000 samples"),

@@ -93,7 +93,9 @@ def test_every_cell_is_in_each_round_once(real: Catalog) -> None:
     assert within[0] != within[1]
     assert len({spec.name for block in blocks for spec in block}) == 36
     pairs = [{variant.label for variant in pair} for pair in study.at]
-    assert all(any(pair <= {*labels} for labels in within) for pair in pairs), "what is compared is in one block"
+    assert all(any(pair <= {*labels} for labels in within) for pair in pairs), (
+        "what is compared is in one block"
+    )
     assert {len(labels) for labels in within} == {3}, (
         "and nothing else: two numbers of threads, and the async variant"
     )

@@ -155,7 +155,9 @@ def test_the_legs_are_the_settings_that_differ(real: Catalog) -> None:
     assert [factor.name for factor in b.factors] == ["handlers", "time zone", "reset"]
     assert b.groups == {}, "it has one of the group's factors"
     _, on_two_cpus = Explain(real, asked(cpus=2)).legs
-    assert [factor.name for factor in on_two_cpus.factors] == ["time zone", "reset"], "two workers are the default"
+    assert [factor.name for factor in on_two_cpus.factors] == ["time zone", "reset"], (
+        "two workers are the default"
+    )
 
 
 def test_what_a_factor_needs_is_equal_first(real: Catalog) -> None:
@@ -275,7 +277,9 @@ def test_a_condition_that_is_equal_is_no_factor_and_others_may_change_together(r
 
 def test_a_condition_of_what_is_not_in_the_path_is_refused(real: Catalog) -> None:
     def under(topology: str, **condition: str) -> Request:
-        found = near_and_far(conditions=[{name.replace("_", "-"): own for name, own in condition.items()}, {}])
+        found = near_and_far(
+            conditions=[{name.replace("_", "-"): own for name, own in condition.items()}, {}]
+        )
         found.conditions.topology = topology
         return found
 
