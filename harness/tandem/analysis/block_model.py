@@ -36,13 +36,13 @@ class CellMeans:
     ) -> tuple[float, tuple[float, float] | None]:
         """What a weighted sum of the cells' logarithms is the logarithm of, with its two-sided Student's t interval; None without
         degrees of freedom. The cells have to be there."""
-        each = np.zeros(len(self.place))
+        each: Floats = np.zeros(len(self.place))
         for label, weight in weights.items():
             each[self.place[label]] = weight
         ln = float(each @ self.means)
         if self.sd is None:
             return math.exp(ln), None
-        error = self.sd * float(np.sqrt(max(each @ self.spread @ each, 0.0)))
+        error = self.sd * math.sqrt(max(float(each @ self.spread @ each), 0.0))
         half = float(scipy.special.stdtrit(self.freedom, (1 + confidence) / 2)) * error
         return math.exp(ln), (math.exp(ln - half), math.exp(ln + half))
 
@@ -67,7 +67,7 @@ def fit(values: Iterable[tuple[str, int, float]]) -> CellMeans | None:
     solution, _, rank, _ = np.linalg.lstsq(design, y)
     if rank < design.shape[1]:
         return None
-    spread = np.linalg.inv(design.T @ design)[: len(place), : len(place)]
+    spread = np.asarray(np.linalg.inv(design.T @ design)[: len(place), : len(place)], float)
     freedom = len(y) - int(rank)
     left = y - design @ solution
     sd = float(np.sqrt(left @ left / freedom)) if freedom else None
