@@ -133,10 +133,3 @@ def _slow(window: Window, slo: Slo) -> list[str]:
             f"the backlog grew: the median went from {growth.first_third_ms:,.1f} to {growth.last_third_ms:,.1f} ms"
         )
     return reasons
-
-
-def stalled_again(probe: Judged) -> Judged:
-    """The probe as failed, because the generator could not offer the rate twice."""
-    return probe.model_copy(
-        update={"state": State.FAILED, "reasons": [*probe.reasons, "the generator cannot offer this rate"]}
-    )

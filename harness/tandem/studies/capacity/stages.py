@@ -15,7 +15,7 @@ from tandem.errors import TandemError
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.capacity.conclusions import Behaviour, FrozenDatabase, behaviour, frozen, recovery
-from tandem.studies.capacity.judged import Judged, State, judge, stalled_again
+from tandem.studies.capacity.judged import Judged, State, judge
 from tandem.studies.capacity.search import Approach, Ended, Search, Slo, next_start_rps, window_s
 
 SEARCH, CONFIRMATION, BEHAVIOUR = "search", "confirmation", "behaviour"
@@ -163,7 +163,8 @@ def _probes(
         record = yield spec
         found = judge(record.only, terms.slo, f"{trial}/{spec.name}")
         if again is not None and again.stalled and found.stalled:
-            found = stalled_again(found)
+            reasons = [*found.reasons, "the generator cannot offer this rate"]
+            found = found.model_copy(update={"state": State.FAILED, "reasons": reasons})
         made.append(found)
         if found.state is not State.VOID:
             again = None

@@ -189,13 +189,6 @@ class Leg:
         return 0, (1 << len(self.factors)) - 1
 
 
-def legs(catalog: Catalog, request: Request, options: ExplainOptions) -> list[Leg]:
-    """Both legs. Raises UsageError for what a side cannot honour, with its reason, and for too many factors."""
-    if len(request.variants) != len(SIDES):
-        raise UsageError("explain takes two variants: A and B")
-    return [_leg(catalog, request, options, side) for side in range(len(SIDES))]
-
-
 def effective(
     catalog: Catalog, request: Request, options: ExplainOptions, variant: Variant
 ) -> dict[str, str]:
@@ -205,7 +198,8 @@ def effective(
     return catalog.effective_settings(catalog.implementation(variant.implementation), cpus, chosen)
 
 
-def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
+def leg_of(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
+    """The leg of a side. Raises UsageError for what the side cannot honour, with its reason, and for too many factors."""
     variant, scenario = request.variants[side], catalog.scenario(request.scenario)
     conditions = options.conditions[side]
     own = effective(catalog, request, options, variant) | conditions

@@ -15,6 +15,7 @@ from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings, why
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import INTERVAL_LEAST, Study, warn_of_too_few
+from tandem.errors import UsageError
 from tandem.facts.estimate import AT_FULL_LOAD, OfVariant, of_variants
 from tandem.facts.metric import GOODPUT
 from tandem.lab.case import setup_of
@@ -28,11 +29,12 @@ from tandem.studies.explain.conclusions import EXPLAINED, Cell, Explained, Model
 from tandem.studies.explain.design import (
     CONDITIONS,
     LIMITS,
+    SIDES,
     ExplainOptions,
     check_groups,
     check_path,
     effective,
-    legs,
+    leg_of,
 )
 from tandem.studies.explain.shares import CellLimits, crossings, explanation, gap
 
@@ -206,7 +208,9 @@ class Explain(Study[Explained]):
         topology = request.conditions.topology
         under = catalog.pick("topology", topology, catalog.topologies)
         check_path({name for own in self.asked.conditions for name in own}, topology, under.variables)
-        self.legs = legs(catalog, request, self.asked)
+        if len(request.variants) != len(SIDES):
+            raise UsageError("explain takes two variants: A and B")
+        self.legs = [leg_of(catalog, request, self.asked, side) for side in range(len(SIDES))]
         cells = (leg.cell(state) for leg in self.legs for state in leg.orders().states)
         self._cells = {cell.label: cell for cell in cells}
         self.corners = list(dict.fromkeys(leg.label(corner) for leg in self.legs for corner in leg.corners))

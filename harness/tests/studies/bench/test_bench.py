@@ -8,7 +8,6 @@ import pytest
 from harness_engine import (
     FakeLab,
     Quiet,
-    as_recorded,
     environment_of,
     is_golden,
     made_trial,
@@ -25,7 +24,7 @@ from harness_samples import finding, good_window, quiet_roles, role, there
 from tandem.analysis.cost import APP
 from tandem.analysis.histogram import encode
 from tandem.catalog.catalog import Catalog
-from tandem.engine.run import conclude, run
+from tandem.engine.run import run
 from tandem.engine.stand_ins import is_look
 from tandem.facts.metric import GOODPUT, LATENCY_BOUND
 from tandem.judge import bottleneck
@@ -39,7 +38,6 @@ from tandem.studies.bench.conclusions import APP_BOUND, CONDITIONS, CONNECTIONS,
 from tandem.studies.bench.conclusions import conclude as conclude_trials
 from tandem.studies.bench.report import application_bound
 from tandem.studies.bench.study import Bench, Questions
-from tandem.studies.registry import read_folder
 from tandem.wording import BOTTLENECKS
 
 ASKED = request("rust-async", "node", plan="nightly", seed=5)
@@ -137,14 +135,6 @@ def test_the_worst_variant_gives_the_verdict(real: Catalog) -> None:
 def test_nothing_was_made(real: Catalog) -> None:
     found = Bench(real, request()).conclude([], Baselines())
     assert (found.verdict, found.reasons) == (Verdict.VOID, ["rust-async: only 0 of 3 starts are good"])
-
-
-def test_the_committed_reference_follows_from_its_trials(real: Catalog, root: Path) -> None:
-    _, record, trials = read_folder(root / "results/reference")
-    made = [trial for trial in trials if not is_look(trial.spec)]
-    today = conclude(Bench(real, record.request), made, record.baselines)
-    assert today.verdict is record.verdict
-    assert as_recorded(today.conclusions) == as_recorded(record.conclusions)
 
 
 # ---- what a person reads ----

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 from harness_capacity import LABEL, STALL, VOID, WRONG, Simulated, asked, search
-from harness_engine import as_recorded, text
+from harness_engine import text
 from harness_places import FIXTURES
 from harness_samples import finding, there
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.estimate import Overheads, estimate_s, overheads_of
-from tandem.engine.run import conclude
-from tandem.engine.stand_ins import is_look
 from tandem.errors import TandemError, UsageError
 from tandem.record.result import Result
 from tandem.record.trial import Arrivals
@@ -342,11 +340,3 @@ def test_without_looks_only_what_the_generator_cannot_offer_is_a_bound(real: Cat
     assert "≥" not in text(report(result))
     result.conclusions.capacity.limit = "generator"
     assert f"capacity ≥ {result.conclusions.capacity_rps}/s" in text(report(result))
-
-
-def test_the_committed_capacity_follows_from_its_trials(real: Catalog, root: Path) -> None:
-    _, record, trials = read_folder(root / "results/capacities/falcon-async")
-    made = [trial for trial in trials if not is_look(trial.spec)]
-    today = conclude(Capacity(real, record.request), made, record.baselines)
-    assert today.verdict is record.verdict
-    assert as_recorded(today.conclusions) == as_recorded(record.conclusions)
