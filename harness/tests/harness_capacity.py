@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from harness_engine import FakeFloor, FakeLab, request, session
+from harness_places import ROOT
 from harness_samples import answered, finding, good_window
 from rich.console import Console
 
@@ -18,7 +19,7 @@ from tandem.lab.live import View
 from tandem.record.request import Request
 from tandem.record.result import Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
-from tandem.record.window import Finding, Times
+from tandem.record.window import Finding, Times, Window
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.capacity.study import Capacity
 
@@ -48,7 +49,24 @@ class Simulated(FakeLab):
     """trial/window before which there was a rest -> its seconds."""
 
     def floor(self, spec: TrialSpec, number: int) -> FakeFloor:
-        return SimulatedFloor(takes_s={}, now_s=1_000_000.0, verified=self.odd.get(spec.key, []), lab=self)
+        verified = self.odd.get(spec.key, [])
+        return SimulatedFloor(self._window, takes_s={}, now_s=1_000_000.0, verified=verified, lab=self)
+
+    def _window(self, trial: TrialSpec, spec: WindowSpec) -> Window:
+        name, [label] = f"{trial.key}/{spec.name}", spec.variants
+        if self.stops_at == len(self.made):
+            raise self.stops_with
+        self.made.append(name)
+        found = self.odd.get(name, [])
+        fields: dict[str, Any] = {"findings": found, "verdict": judge.verdict(found)}
+        if label.startswith("ceiling "):
+            fields["goodput_rps"] = self.ceilings_rps.get(label.removeprefix("ceiling "), 0.0)
+        elif spec.load == "closed":
+            fields["goodput_rps"] = self.limit * 1.2
+        else:
+            self.rates.append(spec.rates_rps[label])
+            fields |= open_loop(spec, self.limits.get(trial.key, self.limit))
+        return good_window(spec.load, duration_s=float(spec.seconds), **fields)
 
 
 @dataclass
@@ -63,53 +81,32 @@ class SimulatedFloor(FakeFloor):
         self.slept_s = seconds
 
     def measure(self, spec: WindowSpec) -> WindowRecord:
-        lab, trial = self.lab, self.visited.key
-        name = f"{trial}/{spec.name}"
-        if lab.stops_at == len(lab.made):
-            raise lab.stops_with
-        lab.made.append(name)
         if self.slept_s:
-            lab.slept[name], self.slept_s = self.slept_s, 0.0
+            self.lab.slept[f"{self.visited.key}/{spec.name}"], self.slept_s = self.slept_s, 0.0
         self.now_s += 1.5
-        [label], began_s = spec.variants, self.now_s
-        self.now_s += spec.seconds
-        found = lab.odd.get(name, [])
-        fields: dict[str, Any] = {
-            "duration_s": float(spec.seconds),
-            "findings": found,
-            "verdict": judge.verdict(found),
-        }
-        if label.startswith("ceiling "):
-            fields["goodput_rps"] = lab.ceilings_rps.get(label.removeprefix("ceiling "), 0.0)
-        elif spec.load == "closed":
-            fields["goodput_rps"] = lab.limit * 1.2
-        else:
-            lab.rates.append(spec.rates_rps[label])
-            fields |= self._open(spec, lab.limits.get(trial, lab.limit))
-        return WindowRecord(
-            spec=spec,
-            windows={label: good_window(spec.load, **fields)},
-            began_s={label: began_s},
-            frozen_s=[began_s + spec.seconds / 4, began_s + spec.seconds / 4 + spec.freeze_s]
-            if spec.freeze_s
-            else [],
-        )
+        record = super().measure(spec)
+        if spec.freeze_s:
+            [began_s] = record.began_s.values()
+            record.frozen_s = [began_s + spec.seconds / 4, began_s + spec.seconds / 4 + spec.freeze_s]
+        return record
 
-    def _open(self, spec: WindowSpec, limit: float) -> dict[str, Any]:
-        [rate_rps] = spec.rates_rps.values()
-        over, scheduled = rate_rps > limit, rate_rps * spec.seconds
-        good = int(scheduled * min(1.0, limit / rate_rps))
-        p99 = 900.0 if over else 20.0
-        return {
-            **in_time(rate_rps, spec.seconds, spec.trim_start_s, spec.seconds - spec.trim_end_s, p99 / 1e3),
-            "offered_rps": rate_rps,
-            "scheduled": scheduled,
-            "good": good,
-            "unsent": scheduled - good,
-            "response_time_ms": Times(samples=10_000, mean=9, p50=8, p90=12, p99=p99, max=p99),
-            "goodput_rps": min(rate_rps, limit),
-            "bottleneck": "database" if over else "offered-load",
-        }
+
+def open_loop(spec: WindowSpec, limit: float) -> dict[str, Any]:
+    """The fields of a window of a server with this limit."""
+    [rate_rps] = spec.rates_rps.values()
+    over, scheduled = rate_rps > limit, rate_rps * spec.seconds
+    good = int(scheduled * min(1.0, limit / rate_rps))
+    p99 = 900.0 if over else 20.0
+    return {
+        **in_time(rate_rps, spec.seconds, spec.trim_start_s, spec.seconds - spec.trim_end_s, p99 / 1e3),
+        "offered_rps": rate_rps,
+        "scheduled": scheduled,
+        "good": good,
+        "unsent": scheduled - good,
+        "response_time_ms": Times(samples=10_000, mean=9, p50=8, p90=12, p99=p99, max=p99),
+        "goodput_rps": min(rate_rps, limit),
+        "bottleneck": "database" if over else "offered-load",
+    }
 
 
 @cache
@@ -125,19 +122,15 @@ STALL = [finding("void", "generator-stalled", "the generator was 400 ms late")]
 WRONG = [finding("invalid", "wrong-body", "not golden")]
 
 
-def plan(results: Path, ceilings: bool) -> str:
-    """The plan `capacity`, with or without a look at the ceilings."""
-    text = (Path(__file__).parents[2] / "loadgen/plans/capacity.toml").read_text()
+def asked(results: Path, ceilings: bool = False, **changes: Any) -> Request:
+    """With the plan `capacity`, with or without a look at the ceilings."""
+    text = (ROOT / "loadgen/plans/capacity.toml").read_text()
     file = results / ("ceilings.toml" if ceilings else "capacity.toml")
     results.mkdir(parents=True, exist_ok=True)
     file.write_text(text if ceilings else text.replace("ceilings = true", "ceilings = false"))
-    return str(file)
-
-
-def asked(results: Path, ceilings: bool = False, **changes: Any) -> Request:
     fields: dict[str, Any] = {
         "study": "capacity",
-        "plan": plan(results, ceilings),
+        "plan": str(file),
         "options": {"slo": "p99=50ms", "longest_s": 60},
         **changes,
     }

@@ -48,7 +48,7 @@ def search(server: Server, start_rps: int, lead: int = LEAD) -> Search:
 
 def brackets(state: Search, limit_rps: float) -> bool:
     """Whether the limit lies between the edges."""
-    lower, upper = state.lower_rps, state.upper_rps
+    lower, upper = state.edges
     return lower is not None and upper is not None and lower <= limit_rps <= upper
 
 

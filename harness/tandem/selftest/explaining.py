@@ -7,13 +7,14 @@ from functools import partial
 import numpy as np
 import scipy
 
+from tandem.analysis.block_model import fit
 from tandem.analysis.ratios import CONFIDENCE
 from tandem.record.request import Variant
 from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.studies.explain.conclusions import Explanation
 from tandem.studies.explain.design import SIDES, Factor, Leg
-from tandem.studies.explain.shares import explanation, fitted
+from tandem.studies.explain.shares import explanation
 
 GROUP = "explaining"
 SETS, BLOCKS, SD, BLOCK_SD = 400, 3, 0.10, 0.15
@@ -82,7 +83,7 @@ def explained(
             effect = chance.normal(0, BLOCK_SD)
             measured = [value + effect + chance.normal(0, SD) for value in measured]
         found += [(label, block, value) for label, value in zip(labels, measured, strict=True)]
-    out = explanation(LEGS, [{}, {}], fitted(found))
+    out = explanation(LEGS, [{}, {}], fit(found))
     assert out is not None
     return out
 

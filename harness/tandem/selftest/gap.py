@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from tandem.analysis.block_model import fit
 from tandem.engine.blocks import complete_blocks
 from tandem.record.selftest import Outcome
 from tandem.selftest.explaining import SEED, cells, leg
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Stage, require
 from tandem.studies.explain.conclusions import PROGRAMS
-from tandem.studies.explain.shares import explanation, fitted
+from tandem.studies.explain.shares import explanation
 
 GROUP = "gap"
 LEGS = [leg(0, "pool", "trips"), leg(1, "reset")]
@@ -51,7 +52,7 @@ def serves(label: str) -> tuple[int, float]:
 
 def factors(found: Sequence[tuple[str, int, float]]) -> dict[str, float]:
     """Factor -> its ratio, as the shipped code finds it. found: label, block and rate."""
-    told = explanation(LEGS, [{}, {}], fitted((label, block, math.log(rate)) for label, block, rate in found))
+    told = explanation(LEGS, [{}, {}], fit((label, block, math.log(rate)) for label, block, rate in found))
     return {} if told is None else {share.name: share.ratio for share in told.factors}
 
 

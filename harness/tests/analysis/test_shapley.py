@@ -1,12 +1,14 @@
 """tandem.analysis.shapley against the definition, every order one after the other, and against shapiq."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from itertools import permutations
 
 import numpy as np
 import pytest
 from harness_places import ROOT
+from harness_samples import there
 
 from tandem.analysis.block_model import fit
 from tandem.analysis.ratios import Floats, t_interval
@@ -99,22 +101,20 @@ def test_without_an_order_there_are_no_shares(missing: set[int]) -> None:
 
 def test_two_cells_are_the_paired_t_interval() -> None:
     one, other = [1.0, 1.4, 0.9, 1.1], [1.5, 2.1, 1.2, 1.9]
-    found = fit([*one, *other], [0] * 4 + [1] * 4, [1, 2, 3, 4] * 2)
-    ln, error = found.estimate([-1, 1])
+    cells = {"one": one, "other": other}
+    found = there(fit((name, block, ln) for name, own in cells.items() for block, ln in enumerate(own)))
+    ratio, interval = found.ratio({"one": -1.0, "other": 1.0}, 0.95)
     apart = [b - a for a, b in zip(one, other, strict=True)]
-    assert ln == pytest.approx(np.mean(apart))
-    half = found.half_width(error, 0.95)
-    assert half is not None
-    assert (ln - half, ln + half) == pytest.approx(t_interval(apart))
+    assert math.log(ratio) == pytest.approx(np.mean(apart))
+    assert np.log(there(interval)) == pytest.approx(t_interval(apart))
     assert found.freedom == 3
 
 
 def test_a_missing_value_leaves_the_blocks_out_of_a_difference() -> None:
     """Without the blocks' effects the cell that misses the slow block would look fast."""
-    cells, blocks = [0, 1, 2, 0, 1, 2, 0, 1], [1, 1, 1, 2, 2, 2, 3, 3]
-    effects, means = {1: 0.0, 2: 0.3, 3: -2.0}, [1.0, 2.0, 1.5]
-    values = [means[cell] + effects[block] for cell, block in zip(cells, blocks, strict=True)]
-    found = fit(values, cells, blocks)
+    effects, means = {1: 0.0, 2: 0.3, 3: -2.0}, {"a": 1.0, "b": 2.0, "c": 1.5}
+    trials = zip("abcabcab", [1, 1, 1, 2, 2, 2, 3, 3], strict=True)
+    found = there(fit((cell, block, means[cell] + effects[block]) for cell, block in trials))
     assert np.diff(found.means) == pytest.approx([1.0, -0.5])
     assert found.means[0] == pytest.approx(1.0 + np.mean(list(effects.values()))), "of an average block"
     assert found.sd == pytest.approx(0, abs=1e-12)
@@ -123,15 +123,14 @@ def test_a_missing_value_leaves_the_blocks_out_of_a_difference() -> None:
 
 
 def test_one_value_each_has_no_error() -> None:
-    found = fit([1.0, 2.0], [0, 1], [1, 1])
+    found = there(fit([("a", 1, 1.0), ("b", 1, 2.0)]))
     assert (found.freedom, found.sd) == (0, None)
-    ln, error = found.estimate([-1, 1])
-    assert ln == pytest.approx(1.0)
-    assert (error, found.half_width(error, 0.95)) == (None, None)
+    ratio, interval = found.ratio({"a": -1.0, "b": 1.0})
+    assert ratio == pytest.approx(math.e)
+    assert interval is None
+    assert found.known({"c": 1.0}) is None
 
 
-def test_what_cannot_be_fitted_is_refused() -> None:
-    with pytest.raises(ValueError, match="common cell"):
-        fit([1.0, 1.1, 2.0, 2.1], [0, 0, 1, 1], [1, 1, 2, 2])
-    with pytest.raises(ValueError, match="no values"):
-        fit([], [], [])
+def test_blocks_without_a_common_cell_cannot_be_fitted() -> None:
+    assert fit([("a", 1, 1.0), ("a", 1, 1.1), ("b", 2, 2.0), ("b", 2, 2.1)]) is None
+    assert fit([]) is None

@@ -6,10 +6,13 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from harness_engine import made_trial
+from harness_engine import as_recorded, made_trial
 from harness_page import UNCOMMITTED, uncommitted
 from harness_places import ROOT, result_alone
 
+from tandem.catalog.catalog import Catalog
+from tandem.engine.run import conclude
+from tandem.engine.stand_ins import is_look
 from tandem.engine.study import Study
 from tandem.errors import TandemError
 from tandem.record.store import PACKED, RESULT
@@ -173,3 +176,20 @@ def test_every_result_has_tables_for_a_page(name: str) -> None:
     page = of_result(STUDIES[result.request.study].report(result), result)
     assert "| --- |" in page or "| ---: |" in page
     assert page.endswith(f"seed {result.request.seed}.")
+
+
+# ---- what is committed ----
+
+CONCLUDED = ("reference", "questions", "first-number", "capacities", "crossovers", "explanations", "starts")
+
+
+@pytest.mark.parametrize("below", CONCLUDED)
+def test_committed_records_follow_from_their_trials(real: Catalog, below: str) -> None:
+    folders = [file.parent for file in sorted((ROOT / "results" / below).rglob(RESULT))]
+    assert folders
+    for folder in folders:
+        kind, record, trials = read_folder(folder)
+        made = [trial for trial in trials if not is_look(trial.spec)]
+        today = conclude(kind(real, record.request), made, record.baselines)
+        assert today.verdict is record.verdict, folder
+        assert as_recorded(today.conclusions) == as_recorded(record.conclusions), folder

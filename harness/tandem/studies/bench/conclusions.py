@@ -17,18 +17,18 @@ from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
 
-APP_BOUND_POOL = 4
 DISTANCES_MS, POOLS = (5, 15), (20, 80)
 CONNECTIONS = 100
 """Connections of the client if the database is far away: more than the largest pool, so that the pool is what is waited with."""
-AS_ASKED = "as asked"
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition. pool: database connections; None: as asked. distance_ms: how far the database is away."""
+    """A condition. question: which of the three it asks. pool: database connections; None: as asked. distance_ms: how far the
+    database is away."""
 
     name: str
+    question: str
     topology: str | None = None
     pool: int | None = None
     distance_ms: int | None = None
@@ -36,13 +36,6 @@ class Condition:
     def label(self, variant: Variant) -> str:
         """What the variant is called under the condition."""
         return f"{variant.label} @ {self.name}"
-
-    @property
-    def question(self) -> str:
-        """Which of the three questions the condition asks."""
-        return (
-            "cost" if self.name == AS_ASKED else "waiting-bound" if self.distance_ms else "application-bound"
-        )
 
     @property
     def coordinates(self) -> Coordinates:
@@ -79,12 +72,12 @@ def _threads(implementation: Implementation, pool: int) -> dict[str, str]:
     return {"THREADS": str(pool)} if own < pool else {}
 
 
-COST = Condition(AS_ASKED)
-APP_BOUND = Condition("direct, pool 4", topology="direct", pool=APP_BOUND_POOL)
+COST = Condition("as asked", "cost")
+APP_BOUND = Condition("direct, pool 4", "application-bound", topology="direct", pool=4)
 """A condition in which the application can be the limit on two cores: without HAProxy and PgBouncer a request costs the other
 CPUs half as much, and four connections keep the database's own processes few. Whether it was, its windows say."""
 WAITING = [
-    Condition(f"{distance} ms, pool {pool}", pool=pool, distance_ms=distance)
+    Condition(f"{distance} ms, pool {pool}", "waiting-bound", pool=pool, distance_ms=distance)
     for distance in DISTANCES_MS
     for pool in POOLS
 ]

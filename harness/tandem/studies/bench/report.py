@@ -1,7 +1,8 @@
 """The tables of a bench. Pure: a result in, renderables out."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -11,10 +12,10 @@ from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
 from tandem.facts.metric import GOODPUT, LATENCY_BOUND, MEMORY, MEMORY_PER_CONNECTION, MEMORY_REST
 from tandem.judge.bottleneck import nearest
 from tandem.record.conclusion import Position
+from tandem.record.request import Variant
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report import parts
-from tandem.report.parts import STYLES, conditions_line, findings, settings, spent
+from tandem.report.parts import STYLES, ceilings, conditions_line, findings, settings, spent
 from tandem.report.table import Column, Table, classes, figure, figure_with_range, ratio_to, statements, table
 from tandem.studies.bench.conclusions import (
     APP_BOUND,
@@ -120,23 +121,20 @@ def rates(result: Result[Benched]) -> Table:
     )
 
 
-def words(result: Result[Benched], variant_label: str, position: Position) -> list[Text]:
+def words(result: Result[Benched], variant: Variant) -> Iterator[Text]:
     """The bottleneck, the reasons and the warnings of a variant, in sentences."""
-    found, out = result.conclusions, list[Text]()
+    found, label, position = result.conclusions, variant.label, variant.position
     context, one = found.context(position), found.estimate_of(GOODPUT, position)
     if context.bottleneck:
-        told = f"limited by {limited_by(context.bottleneck)}: {'; '.join(context.evidence)}"
-        out.append(Text(f"{variant_label}: {told}"))
-    reasons = one.reasons if one is not None else []
-    out += [
-        Text(f"{variant_label}: {_verdict(found, position)}: {reason}", style="red") for reason in reasons
-    ]
-    repeated = result.made_again.get(variant_label, 0)
+        yield Text(f"{label}: limited by {limited_by(context.bottleneck)}: {'; '.join(context.evidence)}")
+    for reason in one.reasons if one is not None else []:
+        yield Text(f"{label}: {_verdict(found, position)}: {reason}", style="red")
+    repeated = result.made_again.get(label, 0)
     if context.disturbed or repeated:
-        told = f"the host disturbed {context.disturbed} of its starts, and {repeated} {'was' if repeated == 1 else 'were'} repeated"
-        out.append(Text(f"{variant_label}: {told}"))
-    warned = [f"{variant_label}: {finding.text} [{finding.code}]" for finding in context.findings]
-    return [*out, *(Text(line, style="yellow") for line in warned)]
+        again = f"{repeated} {'was' if repeated == 1 else 'were'} repeated"
+        yield Text(f"{label}: the host disturbed {context.disturbed} of its starts, and {again}")
+    for finding in context.findings:
+        yield Text(f"{label}: {finding.text} [{finding.code}]", style="yellow")
 
 
 def decided(found: Benched) -> list[Text]:
@@ -151,34 +149,24 @@ def decided(found: Benched) -> list[Text]:
     return [Text("; ".join(lines), style="dim")] if lines else []
 
 
-def ceilings(result: Result[Benched]) -> list[Text]:
-    """What the parts around the applications reached."""
-    found = result.conclusions
-    reached = max((one.mean or 0.0 for one in found.estimates if one.metric == GOODPUT), default=0.0)
-    return parts.ceilings(result.baselines, [one.ceiling_shares for one in found.contexts], reached)
-
-
 def report(result: Result[Benched]) -> RenderableType:
     """All that a bench says at its end."""
-    told = [line for one in result.request.variants for line in words(result, one.label, one.position)]
+    found = result.conclusions
+    reached = max((one.mean or 0.0 for one in found.estimates if one.metric == GOODPUT), default=0.0)
     return Group(
         cost(result),
         Text(COST_NOTE, style="dim"),
-        *decided(result.conclusions),
+        *decided(found),
         rates(result),
         Text(RATE_NOTE, style="dim"),
-        *statements(result.conclusions),
-        *classes(result.conclusions),
-        *ceilings(result),
+        *statements(found),
+        *classes(found),
+        *ceilings(result.baselines, [one.ceiling_shares for one in found.contexts], reached),
         settings(result),
-        *(
-            Text(f"{one.variant}: {one.db_rtt}", style="dim")
-            for one in result.conclusions.contexts
-            if one.db_rtt
-        ),
-        *told,
-        *parts.findings(result),
-        parts.spent(result),
+        *(Text(f"{one.variant}: {one.db_rtt}", style="dim") for one in found.contexts if one.db_rtt),
+        *(line for variant in result.request.variants for line in words(result, variant)),
+        *findings(result),
+        spent(result),
     )
 
 
@@ -245,26 +233,24 @@ def questions_table(result: Result[Benched]) -> Table:
     )
 
 
-def questions_words(result: Result[Benched]) -> list[Text]:
+def questions_words(result: Result[Benched]) -> Iterator[Text]:
     """Sentences on where the second question has no answer, the limit under each condition, and what was not ok."""
-    found, lines = result.conclusions, list[Text]()
-    for condition in CONDITIONS:
-        for variant in result.request.variants:
-            position, label = Position(variant.label, condition.coordinates), condition.label(variant)
-            one, context = found.estimate_of(GOODPUT, position), found.context(position)
-            if one is None:
-                continue
-            unanswered = condition is APP_BOUND and not application_bound(found, position)
-            if unanswered and one.verdict is Verdict.OK:
-                text = f"{label}: the application was not the limit ({context.limit}), so its rate does not answer question 2"
-                lines.append(Text(text, style="yellow"))
-            if context.bottleneck:
-                lines.append(Text(f"{label}: limited by {context.limit}", style="dim"))
-            lines += [Text(f"{label}: {one.verdict}: {reason}", style="red") for reason in one.reasons]
-            lines += [
-                Text(f"{label}: {each.text} [{each.code}]", style="yellow") for each in context.findings
-            ]
-    return lines
+    found = result.conclusions
+    for condition, variant in product(CONDITIONS, result.request.variants):
+        position, label = Position(variant.label, condition.coordinates), condition.label(variant)
+        one, context = found.estimate_of(GOODPUT, position), found.context(position)
+        if one is None:
+            continue
+        unanswered = condition is APP_BOUND and not application_bound(found, position)
+        if unanswered and one.verdict is Verdict.OK:
+            text = f"{label}: the application was not the limit ({context.limit}), so its rate does not answer question 2"
+            yield Text(text, style="yellow")
+        if context.bottleneck:
+            yield Text(f"{label}: limited by {context.limit}", style="dim")
+        for reason in one.reasons:
+            yield Text(f"{label}: {one.verdict}: {reason}", style="red")
+        for finding in context.findings:
+            yield Text(f"{label}: {finding.text} [{finding.code}]", style="yellow")
 
 
 def questions_report(result: Result[Benched]) -> RenderableType:

@@ -81,20 +81,18 @@ class Bench(Grid[Benched]):
         yield from in_order(others)
 
     def _first_figure(self, window: Window) -> str:
-        own, cost = window.app_cpu_us_per_request, total_cpu_us_per_request(window)
-        told = (
-            ""
-            if cost is None or own is None
-            else f", {cost:,.0f} µs of CPU per request, {own:,.0f} of it the application's"
-        )
-        follow = ""
+        text = f"first figure {window.goodput_rps:,.0f}/s"
+        own, total = window.app_cpu_us_per_request, total_cpu_us_per_request(window)
+        if total is not None and own is not None:
+            text += f", {total:,.0f} µs of CPU per request, {own:,.0f} of it the application's"
+        text += ", from one start"
         if starts := self.rounds * len(self.variants) - 1:
-            first = "The start that follows adds" if starts == 1 else f"The {starts} starts that follow add"
-            adds = ["an interval"] * (self.rounds > 1) + ["the ratios within blocks"] * (
-                len(self.variants) > 1
+            text += (
+                ". The start that follows adds " if starts == 1 else f". The {starts} starts that follow add "
             )
-            follow = f". {first} {' and '.join(adds)}"
-        return f"first figure {window.goodput_rps:,.0f}/s{told}, from one start{follow}"
+            several = {"an interval": self.rounds, "the ratios within blocks": len(self.variants)}
+            text += " and ".join(gain for gain, number_of in several.items() if number_of > 1)
+        return text
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
         found = conclude([self.variants], trials, self.rounds, baselines)

@@ -11,7 +11,7 @@ from tandem.record.conclusion import Estimate
 from tandem.record.part import Number, Part
 from tandem.record.result import Baselines, Conclusions
 from tandem.record.trial import Trial, WindowRecord
-from tandem.record.window import Times, Verdict
+from tandem.record.window import Times, Verdict, Window
 from tandem.studies.capacity import judged
 from tandem.studies.capacity.judged import Judged, State
 from tandem.studies.capacity.search import Slo
@@ -127,9 +127,8 @@ def estimates_of(found: CapacityFound, variant: str, verdict: Verdict, further: 
         )
     ]
     for load in found.behaviour:
-        times = load.response_time_ms
-        told = {"goodput_rps": load.goodput_rps}
-        told |= {f"response_time_{name}_ms": getattr(times, name) for name in ("p50", "p99")} if times else {}
+        percentiles = {name: getattr(load.response_time_ms, name, None) for name in ("p50", "p99")}
+        times = {f"response_time_{name}_ms": value for name, value in percentiles.items()}
         out += [
             Estimate(
                 metric=metric,
@@ -140,7 +139,7 @@ def estimates_of(found: CapacityFound, variant: str, verdict: Verdict, further: 
                 limit=load.bottleneck,
                 verdict=load.verdict,
             )
-            for metric, value in told.items()
+            for metric, value in {"goodput_rps": load.goodput_rps, **times}.items()
             if value is not None
         ]
     return out
@@ -180,8 +179,8 @@ def mark_ceilings(found: CapacityFound, trials: Sequence[Trial], baselines: Base
     """Notes how near the capacity and the goodputs around it come to the ceilings of the same blocks."""
     highest: dict[Made, float] = {}
     for trial in trials:
-        windows = [window for record in trial.windows for window in record.windows.values()]
-        rates = [window.goodput_rps for window in windows if window.verdict is not Verdict.VOID]
+        every = (window for record in trial.windows for window in record.windows.values())
+        rates = [window.goodput_rps for window in every if window.verdict is not Verdict.VOID]
         highest[trial.spec.block, trial.spec.attempt] = max(rates, default=0.0)
     rates_of: dict[str, Rates] = {"highest": highest}
     if found.capacity_rps is not None:
@@ -198,8 +197,7 @@ def recovery(overload: WindowRecord, after: WindowRecord, slo: Slo) -> Recovery:
     """What the window right after an overload shows."""
     (began_s,) = overload.began_s.values()
     gap_s = max(0.0, next(iter(after.began_s.values())) - (began_s + overload.spec.seconds))
-    table = after.only.responses_per_second
-    values: list[float | None] = getattr(table, f"{slo.percentile}_ms") if table else []
+    values = _percentile_by_second(after.only, slo)
     at = recovered_at(values, slo.limit_ms)
     return Recovery(gap_s=gap_s, per_second_ms=values, recovery_s=None if at is None else gap_s + at)
 
@@ -213,8 +211,7 @@ def frozen(record: WindowRecord, slo: Slo) -> FrozenDatabase:
     assert window.scheduled is not None
     assert window.offered_rps is not None
     thawed_s = to_s - began_s
-    table = window.responses_per_second
-    values: list[float | None] = getattr(table, f"{slo.percentile}_ms") if table else []
+    values = _percentile_by_second(window, slo)
     at = recovered_at(values[int(thawed_s) :], slo.limit_ms)
     return FrozenDatabase(
         frozen_s=to_s - from_s,
@@ -227,6 +224,11 @@ def frozen(record: WindowRecord, slo: Slo) -> FrozenDatabase:
         per_second_ms=values,
         verdict=Verdict.VOID if judged.voids(window) else Verdict.OK,
     )
+
+
+def _percentile_by_second(window: Window, slo: Slo) -> list[float | None]:
+    values: list[float | None] = getattr(window.responses_per_second, f"{slo.percentile}_ms", [])
+    return values
 
 
 def recovered_at(values_ms: list[float | None], limit_ms: float) -> int | None:

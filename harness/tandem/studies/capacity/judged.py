@@ -59,35 +59,27 @@ def failed_share(window: Window) -> float:
     return bad / (window.good + bad) if bad else 0.0
 
 
-def complete_share(window: Window) -> float:
-    """Right answers by scheduled requests."""
-    return window.good / window.scheduled if window.scheduled else 0.0
-
-
 def overloaded(window: Window) -> list[str]:
     """The signs that the rate was not kept up with: failed or missing answers."""
-    reasons = []
-    if failed_share(window) >= ERRORS_MOST:
-        told = ", ".join(f"{number} x {why}" for why, number in sorted(window.failed.items()))
-        reasons.append(f"{failed_share(window):.2%} failed ({told})")
-    if complete_share(window) < COMPLETE_LEAST:
-        reasons.append(f"only {complete_share(window):.1%} of the scheduled requests were answered correctly")
+    reasons, failed = [], failed_share(window)
+    if failed >= ERRORS_MOST:
+        each = ", ".join(f"{number} x {why}" for why, number in sorted(window.failed.items()))
+        reasons.append(f"{failed:.2%} failed ({each})")
+    complete = window.good / window.scheduled if window.scheduled else 0.0
+    if complete < COMPLETE_LEAST:
+        reasons.append(f"only {complete:.1%} of the scheduled requests were answered correctly")
     return reasons
 
 
 def refuse_wrong(window: Window) -> None:
     """Raises Ended for what is wrong under any load: wrong bodies, lost rows; and, where the load was
     kept up with, for every other finding that makes a window invalid."""
-    kept_up = not overloaded(window)
+    kept_up, at = not overloaded(window), f"at {window.offered_rps or 0:,.0f}/s"
     for finding in window.findings:
         if finding.severity == "invalid" and (finding.code in WRONG or (kept_up and finding.code != FAILED)):
-            raise Ended(Verdict.INVALID, f"at {window.offered_rps or 0:,.0f}/s: {finding.text}")
-    if window.failed.get(WRONG_LENGTH):
-        number = window.failed[WRONG_LENGTH]
-        raise Ended(
-            Verdict.INVALID,
-            f"at {window.offered_rps or 0:,.0f}/s: {number} bodies had a length that no correct answer has",
-        )
+            raise Ended(Verdict.INVALID, f"{at}: {finding.text}")
+    if number := window.failed.get(WRONG_LENGTH):
+        raise Ended(Verdict.INVALID, f"{at}: {number} bodies had a length that no correct answer has")
 
 
 def voids(window: Window) -> list[Finding]:
@@ -110,12 +102,8 @@ def judge(window: Window, slo: Slo, where: str = "") -> Judged:
     assert window.offered_rps is not None
     refuse_wrong(window)
     disturbed = voids(window)
-    state, reasons = State.PASSED, []
-    if disturbed:
-        state, reasons = State.VOID, [finding.text for finding in disturbed]
-    else:
-        reasons = overloaded(window) or _slow(window, slo)
-        state = State.FAILED if reasons else State.PASSED
+    reasons = [finding.text for finding in disturbed] or overloaded(window) or _slow(window, slo)
+    state = State.VOID if disturbed else State.FAILED if reasons else State.PASSED
     times = window.response_time_ms
     return Judged(
         where=where,
@@ -145,10 +133,3 @@ def _slow(window: Window, slo: Slo) -> list[str]:
             f"the backlog grew: the median went from {growth.first_third_ms:,.1f} to {growth.last_third_ms:,.1f} ms"
         )
     return reasons
-
-
-def stalled_again(probe: Judged) -> Judged:
-    """The probe as failed, because the generator could not offer the rate twice."""
-    return probe.model_copy(
-        update={"state": State.FAILED, "reasons": [*probe.reasons, "the generator cannot offer this rate"]}
-    )

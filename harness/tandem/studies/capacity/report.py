@@ -1,6 +1,8 @@
 """How a capacity is told. Pure: a result in, renderables out."""
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -14,7 +16,7 @@ from tandem.report.chart import HUES, mark, named_lines, quantity
 from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
 from tandem.report.picture import Picture
 from tandem.report.table import Column, table
-from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
+from tandem.studies.capacity.conclusions import Behaviour, CapacityFound, FrozenDatabase
 from tandem.wording import limited_by, number
 
 NOTHING = "above it, no resource was exhausted on average: only the objective was not met"
@@ -26,77 +28,61 @@ def rate(rate_rps: int | None) -> str:
     return "no rate" if rate_rps is None else f"{rate_rps:,}/s"
 
 
-def _estimated(found: CapacityFound) -> str:
-    """The interval, and what the rate means."""
-    assert found.fit is not None
-    low, high = found.fit.interval_rps
-    return (
-        f" (95 % interval {low:,.0f} to {high:,.0f}): the rate at which the median start meets {found.slo} half of the time;"
-        f" {found.fit.probes} probes in {found.fit.starts} fresh starts, whose limits differ by"
-        f" {found.fit.start_sd * 100:.0f} %"
-    )
-
-
 def sentences(result: Result[CapacityFound]) -> list[Text]:
     """What was found, in words."""
-    out = []
-    found = result.conclusions
-    if found.capacity_rps is not None:
+    found, out = result.conclusions, list[Text]()
+    if found.capacity_rps is not None and (fit := found.fit) is not None:
         at_least = "≥ " if found.capacity.limit == "generator" else ""
-        out.append(
-            Text(
-                f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s{_estimated(found)}",
-                style="bold",
-            )
+        low, high = fit.interval_rps
+        text = (
+            f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s (95 % interval {low:,.0f} to"
+            f" {high:,.0f}): the rate at which the median start meets {found.slo} half of the time; {fit.probes} probes in"
+            f" {fit.starts} fresh starts, whose limits differ by {fit.start_sd * 100:.0f} %"
         )
+        out.append(Text(text, style="bold"))
         near = cut_off(found.near_ceiling, found.capacity_rps, result.baselines, _highest(found))
         if near is not None:
             text = f"the capacity is at {near}: the ceiling limits it as much as the application does"
             out.append(Text(text, style="yellow"))
-        if found.capacity.limit:
-            what = limited_by(found.capacity.limit)
-            exhausted = (
-                f"above it, {what} was exhausted" if found.capacity.limit != "offered-load" else NOTHING
-            )
-            out.append(Text(exhausted))
+        if limit := found.capacity.limit:
+            exhausted = f"above it, {limited_by(limit)} was exhausted"
+            out.append(Text(NOTHING if limit == "offered-load" else exhausted))
     out += [Text(f"{result.verdict}: {reason}", style="yellow") for reason in result.reasons]
     out += findings(result)
     if not found.decided and None not in found.bracket_rps:
         out.append(Text("the probes ran out before both edges were decided", style="yellow"))
     for load in found.behaviour:
         if load.recovery is not None:
-            seconds = load.recovery.recovery_s
-            within = "not within the window" if seconds is None else f"{seconds:.1f} s at most"
-            out.append(
-                Text(f"after {load.share:.0%}: back within {found.slo} at half the capacity: {within}")
-            )
+            back = _at_most(load.recovery.recovery_s, "")
+            out.append(Text(f"after {load.share:.0%}: back within {found.slo} at half the capacity: {back}"))
     if (still := found.frozen) is not None:
         slowest = (
             "" if still.slowest_ms is None else f", the slowest of the others took {still.slowest_ms:,.0f} ms"
         )
-        void = " (void)" if still.verdict is Verdict.VOID else ""
-        after = (
-            "not within the window"
-            if still.recovery_s is None
-            else f"{still.recovery_s:.1f} s after it at most"
-        )
         out.append(
             Text(
-                f"database frozen for {still.frozen_s:.1f} s{void} at {still.offered_rps:,}/s: {still.scheduled - still.good:,} of"
-                f" {still.scheduled:,} requests had no right answer{slowest}; back within {found.slo}: {after}"
+                f"database frozen for {still.frozen_s:.1f} s{_void(still)} at {still.offered_rps:,}/s: {still.scheduled - still.good:,} of"
+                f" {still.scheduled:,} requests had no right answer{slowest}; back within {found.slo}:"
+                f" {_at_most(still.recovery_s, ' after it')}"
             )
         )
     return out
 
 
+def _at_most(seconds: float | None, since: str) -> str:
+    return "not within the window" if seconds is None else f"{seconds:.1f} s{since} at most"
+
+
+def _void(shown: Behaviour | FrozenDatabase) -> str:
+    return " (void)" if shown.verdict is Verdict.VOID else ""
+
+
 def probes(result: Result[CapacityFound]) -> Table:
     """A row for each probe of the search and of the further starts."""
     found = result.conclusions
-    made = [("search", probe) for probe in found.search]
-    made += [("further start", probe) for probe in found.confirmations]
     return table(
         f"probes for {found.slo}, {conditions_line(result.request)}",
-        made,
+        [*zip(repeat("search"), found.search), *zip(repeat("further start"), found.confirmations)],
         Column("offered 1/s", lambda one: number(one[1].rate_rps)),
         Column("window s", lambda one: str(one[1].seconds)),
         Column("p50 ms", lambda one: number(one[1].p50_ms, 1)),
@@ -118,8 +104,7 @@ def loads(result: Result[CapacityFound]) -> Table:
 
     def limit(load: Behaviour) -> str:
         near = cut_off(load.near_ceiling, load.goodput_rps, result.baselines, _highest(found))
-        void = " (void)" if load.verdict is Verdict.VOID else ""
-        return "; ".join(filter(None, (limited_by(load.bottleneck) + void, near)))
+        return "; ".join(filter(None, (limited_by(load.bottleneck) + _void(load), near)))
 
     retried = Column[Behaviour](
         "sent again %", lambda load: number(load.retried_share and load.retried_share * 100, 1)
@@ -147,24 +132,22 @@ def recoveries(found: CapacityFound) -> list[Picture]:
     rows: list[dict[str, Any]] = [
         {
             "variant": name,
-            "second": round(second, 1),
+            "second": second,
             "ms": ms,
             "hue": HUES[place % len(HUES)],
             "_line": "way",
+            # A line's name stands at its highest point, to the right of it where the axis is near.
+            "_last": (second, ms) == max(reversed(way), key=itemgetter(1)),
+            "_align": "left" if second < 4 else "right",
         }
         for place, (name, way) in enumerate(_ways(found))
         for second, ms in way
     ]
     if not rows:
         return []
-    highest = {row["variant"]: row for row in sorted(rows, key=lambda row: row["ms"])}
-    told = [  # a line's name stands at its highest point, to the right of it where the axis is near
-        {**row, "_last": row is highest[row["variant"]], "_align": "left" if row["second"] < 4 else "right"}
-        for row in rows
-    ]
     name = found.slo.percentile
     x = quantity("second", "seconds after it ended")
-    spec = named_lines(told, x, quantity("ms", f"{name}, ms", scale={"type": "log", "nice": False}), "way")
+    spec = named_lines(rows, x, quantity("ms", f"{name}, ms", scale={"type": "log", "nice": False}), "way")
     objective = mark("rule", {"y": {"datum": found.slo.limit_ms}}, color="--bad", strokeDash=[2, 2])
     says = (
         f"The {name} of each second's requests at half the capacity, right after each overload and around a moment in which the"
@@ -191,7 +174,7 @@ def _ways(found: CapacityFound) -> Iterator[tuple[str, Sequence[tuple[float, flo
 
 
 def _known(values_ms: Sequence[float | None], from_s: float) -> list[tuple[float, float]]:
-    return [(from_s + at, ms) for at, ms in enumerate(values_ms) if ms is not None]
+    return [(round(from_s + at, 1), ms) for at, ms in enumerate(values_ms) if ms is not None]
 
 
 def report(result: Result[CapacityFound]) -> RenderableType:

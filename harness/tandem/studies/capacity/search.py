@@ -93,15 +93,22 @@ def window_s(slo: Slo, rate_rps: int, shortest_s: int, longest_s: int, trims_s: 
     return needed
 
 
+def edges_of[R: float](outcomes: Iterable[tuple[R, bool]]) -> tuple[R | None, R | None]:
+    """The highest rate that was held, and the lowest that was not; None where there is none."""
+    made = list(outcomes)
+    held = max((rate for rate, passed in made if passed), default=None)
+    return held, min((rate for rate, passed in made if not passed), default=None)
+
+
 @dataclass
 class Search:
     """Steps by 1.5 until the outcome changes, bisects to WIDTH, then repeats the edges until they are settled.
 
-    `next_rps` is None at the end: settled, or after `most` probes, and a few more where an edge was taken back. A probe that was void is not told.
+    `next_rps` is None at the end: settled, or after MOST_PROBES, and a few more where an edge was taken back. A void probe is
+    not among the votes.
     """
 
     start_rps: int
-    most: int = MOST_PROBES
     lead: int = LEAD
     votes: dict[int, list[bool]] = field(default_factory=dict)
 
@@ -113,42 +120,34 @@ class Search:
         return sum(map(len, self.votes.values()))
 
     @property
-    def lower_rps(self) -> int | None:
-        """The highest rate below the upper edge that passed more often than not."""
-        return max((rate for rate, passes in self._standing() if passes), default=None)
-
-    @property
-    def upper_rps(self) -> int | None:
-        """The lowest rate that did not pass more often than not."""
-        return min((rate for rate, passes in self._standing() if not passes), default=None)
+    def edges(self) -> tuple[int | None, int | None]:
+        """The highest rate that passed more often than not, and the lowest that did not; a tie counts as not passed."""
+        return edges_of((rate, self._margin(rate) > 0) for rate in self.votes)
 
     @property
     def decided(self) -> bool:
         """Is the bracket narrow, with at least two probes that agree at both its edges?"""
-        edges = [rate for rate in (self.lower_rps, self.upper_rps) if rate is not None]
-        return self._narrow and all(self._agreeing(rate) >= 2 for rate in edges)
+        votes = [self.votes[rate] for rate in self.edges if rate is not None]
+        return self._narrow and all(max(own.count(True), own.count(False)) >= 2 for own in votes)
 
     def next_rps(self) -> int | None:
-        if self.probes >= self.most + (MORE_PROBES if self._took_back else 0):
+        if self.probes >= MOST_PROBES + (MORE_PROBES if self._took_back else 0):
             return None
         for rate in self.votes:  # one vote against another: the third decides
-            if self._tied(rate):
+            if self._margin(rate) == 0:
                 return rate
-        lower, upper = self.lower_rps, self.upper_rps
-        if lower is None and upper is None:
-            return max(1, self.start_rps)
+        lower, upper = self.edges
         if upper is None:
-            assert lower is not None
-            return max(lower + 1, round(lower * STEP))
+            return max(1, self.start_rps) if lower is None else max(lower + 1, round(lower * STEP))
         if lower is None:
             return max(1, round(upper / STEP)) if upper > 1 else None
         if not self._narrow:
             return max(lower + 1, min(upper - 1, round(math.sqrt(lower * upper))))
-        return next((rate for rate in (lower, upper) if not self._settled(rate)), None)
+        return next((rate for rate in (lower, upper) if abs(self._margin(rate)) < self.lead), None)
 
     @property
     def _narrow(self) -> bool:
-        lower, upper = self.lower_rps, self.upper_rps
+        lower, upper = self.edges
         return lower is not None and upper is not None and upper - lower <= max(1, WIDTH * upper)
 
     @property
@@ -156,20 +155,9 @@ class Search:
         outcomes = {passed for votes in self.votes.values() for passed in votes}
         return len(outcomes) == 2 and not self._narrow
 
-    def _tied(self, rate: int) -> bool:
-        votes = self.votes[rate]
-        return sum(votes) * 2 == len(votes)
-
-    def _agreeing(self, rate: int) -> int:
-        votes = self.votes[rate]
-        return max(sum(votes), len(votes) - sum(votes))
-
-    def _settled(self, rate: int) -> bool:
-        return 2 * self._agreeing(rate) - len(self.votes[rate]) >= self.lead
-
-    def _standing(self) -> Iterable[tuple[int, bool]]:
-        """Each rate with what most of its probes say; a tie counts as not passed."""
-        return ((rate, sum(votes) * 2 > len(votes)) for rate, votes in self.votes.items())
+    def _margin(self, rate: int) -> int:
+        """Probes of a rate that passed, less those that did not."""
+        return 2 * sum(self.votes[rate]) - len(self.votes[rate])
 
 
 @dataclass
@@ -178,38 +166,27 @@ class Approach:
     between the edges. So each start tests an upper edge of its own, and not only that a lower one holds."""
 
     start_rps: int
-    most: int = PROBES_A_START
     made: list[tuple[int, bool]] = field(default_factory=list)
 
     def tell(self, rate_rps: int, passed: bool) -> None:
         self.made.append((rate_rps, passed))
 
     @property
-    def lower_rps(self) -> int | None:
-        return max((rate for rate, passed in self.made if passed), default=None)
-
-    @property
-    def upper_rps(self) -> int | None:
-        return min((rate for rate, passed in self.made if not passed), default=None)
+    def edges(self) -> tuple[int | None, int | None]:
+        return edges_of(self.made)
 
     def next_rps(self) -> int | None:
-        if len(self.made) >= self.most:
+        if len(self.made) >= PROBES_A_START:
             return None
-        lower, upper = self.lower_rps, self.upper_rps
-        if lower is not None and upper is not None:
-            return round(math.sqrt(lower * upper))
-        if lower is not None:
-            return max(lower + 1, round(lower * APPROACH_STEP))
-        return max(1, round(upper / APPROACH_STEP)) if upper is not None else self.start_rps
+        lower, upper = self.edges
+        if upper is None:
+            return self.start_rps if lower is None else max(lower + 1, round(lower * APPROACH_STEP))
+        return max(1, round(upper / APPROACH_STEP)) if lower is None else round(math.sqrt(lower * upper))
 
 
 def middle_rps(made: StartProbes) -> float:
     """The rate that one start's limit is about: between its edges, or at the only one."""
-    edges = (
-        max((rate for rate, passed in made if passed), default=None),
-        min((rate for rate, passed in made if not passed), default=None),
-    )
-    return geometric_mean(edge for edge in edges if edge is not None)
+    return geometric_mean(edge for edge in edges_of(made) if edge is not None)
 
 
 def next_start_rps(starts: Iterable[StartProbes]) -> int:

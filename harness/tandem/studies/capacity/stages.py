@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from tandem.analysis.threshold import StartProbes, Threshold, threshold
 from tandem.catalog.catalog import Plan
-from tandem.engine.grid import warm_up_of
+from tandem.engine.grid import fresh_start, windows_of
 from tandem.errors import TandemError
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.capacity.conclusions import Behaviour, FrozenDatabase, behaviour, frozen, recovery
-from tandem.studies.capacity.judged import Judged, State, judge, stalled_again
+from tandem.studies.capacity.judged import Judged, State, judge
 from tandem.studies.capacity.search import Approach, Ended, Search, Slo, next_start_rps, window_s
 
 SEARCH, CONFIRMATION, BEHAVIOUR = "search", "confirmation", "behaviour"
@@ -32,8 +32,6 @@ SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5, 3.0)
 """Loads as shares of the capacity, below it and above it."""
 LOADS = {f"load-{share * 100:.0f}": share for share in (*SHARES, *OVERLOADS)}
 """Name of a window -> share of the capacity."""
-AFTER = {share: f"after-{share * 100:.0f}" for share in OVERLOADS}
-"""Overload -> name of the window that comes right after it."""
 RECOVERY_SHARE = 0.5
 FROZEN, FREEZE_S = "frozen", 2.0
 """The window at half the capacity in which the database stands still, and for how long."""
@@ -57,22 +55,13 @@ class Terms:
 
     def closed(self, name: str = CLOSED, after_s: float = 0.0) -> WindowSpec:
         """The window that tells where the search begins."""
-        return WindowSpec(
-            name=name,
-            variants=[self.label],
-            seconds=self.plan.closed_s,
-            trim_start_s=self.plan.trim_start_s,
-            trim_end_s=self.plan.trim_end_s,
-            after_s=after_s,
-        )
+        closed, _ = windows_of(self.plan, self.label)
+        return closed.model_copy(update={"name": name, "after_s": after_s})
 
-    def open(
-        self, name: str, rate_rps: int, seconds: int, after_s: float = 0.0, settled: bool = True
-    ) -> WindowSpec:
+    def open(self, name: str, rate_rps: int, seconds: int, after_s: float = 0.0) -> WindowSpec:
         """A window at a rate."""
         at_rate = {"load": "open", "rates_rps": {self.label: rate_rps}, "counts": False}
-        changes = {"seconds": seconds, "settled": settled, **at_rate}
-        return self.closed(name, after_s).model_copy(update=changes)
+        return self.closed(name, after_s).model_copy(update={"seconds": seconds, **at_rate})
 
     def probe(self, number: int, rate_rps: int, after_s: float = 0.0) -> WindowSpec:
         """A probe of a warm start. Raises Ended where no window may be as long as its rate needs."""
@@ -81,30 +70,31 @@ class Terms:
     def loads(self, capacity_rps: int) -> list[WindowSpec]:
         """The windows that show the behaviour around a capacity: shares of it in the seed's order, a database that stands
         still, overloads, each with what comes right after it."""
-        shares = list(SHARES)
-        random.Random(self.seed).shuffle(shares)
-        names = {share: name for name, share in LOADS.items()}
-        half = max(1, int(capacity_rps * RECOVERY_SHARE))
-        out = []
-        for share in (*shares, *OVERLOADS):
+
+        def load(share: float) -> WindowSpec:
             rate_rps = max(1, round(capacity_rps * share))
             try:
                 seconds = self.window_s(rate_rps)
             except Ended:  # the percentile cannot be had at this rate: it stays null
                 seconds = self.longest_s
-            out.append(self.open(names[share], rate_rps, seconds))
-            if share in AFTER:
-                out.append(self.open(AFTER[share], half, 2 * self.plan.open_s, settled=False))
+            return self.open(f"load-{share * 100:.0f}", rate_rps, seconds)
+
+        def at_half(name: str, **changes: float) -> WindowSpec:
+            rate_rps = max(1, int(capacity_rps * RECOVERY_SHARE))
+            return self.open(name, rate_rps, 2 * self.plan.open_s).model_copy(update=changes)
+
+        below = [load(share) for share in SHARES]
+        random.Random(self.seed).shuffle(below)
         # Before the overloads: who tries again may be busy with them for long.
-        still = self.open(FROZEN, half, 2 * self.plan.open_s).model_copy(update={"freeze_s": FREEZE_S})
-        return [*out[: len(SHARES)], still, *out[len(SHARES) :]]
+        out = [*below, at_half(FROZEN, freeze_s=FREEZE_S)]
+        for share in OVERLOADS:
+            out += [load(share), at_half(f"after-{share * 100:.0f}", settled=False)]
+        return out
 
     def trial(self, name: str, block: int, windows: Sequence[WindowSpec] = ()) -> TrialSpec:
         """A fresh start. windows: those that are known before it; what follows is decided in it."""
-        warm_up = warm_up_of(self.plan)
-        return TrialSpec(
-            name=name, block=block, variants=[self.label], warm_up=warm_up, windows=list(windows)
-        )
+        spec = fresh_start(self.plan, block, self.label)
+        return spec.model_copy(update={"name": name, "windows": list(windows)})
 
 
 # ---- one warm start ----
@@ -114,14 +104,13 @@ class Terms:
 class WarmStart:
     """What the windows of a warm start came to."""
 
-    search: Search | Approach | None = None
-    """What chooses the rates of the probes; None: there was no closed window to begin at."""
     goodput_rps: float | None = None
     """Goodput of the closed window."""
+    search: Search | None = None
+    """What chooses the rates of the search; None: there was no closed window to begin at, or it is a further start."""
     probes: list[Judged] = field(default_factory=list)
     behaviour: list[Behaviour] = field(default_factory=list)
     frozen: FrozenDatabase | None = None
-    ended: Ended | None = None
 
     @property
     def counting(self) -> StartProbes:
@@ -130,46 +119,36 @@ class WarmStart:
         return [(probe.rate_rps, probe.state is State.PASSED) for probe in counted]
 
 
-type Warm = Generator[WindowSpec, WindowRecord, WarmStart]
+type Warm = Generator[WindowSpec, WindowRecord]
+"""The windows of a warm start, which notes what they come to. Raises Ended for what ends the study."""
 
 
-def search(terms: Terms) -> Warm:
+def search(terms: Terms, found: WarmStart) -> Warm:
     """The start that finds a bracket."""
-    found = WarmStart()
-    try:
-        record = yield terms.closed()
-        if record.only.verdict is Verdict.VOID:
-            record = yield terms.closed(f"{CLOSED}-again", BEFORE_AGAIN_S)
-        window = record.only
-        if window.verdict is not Verdict.OK:
-            texts = [finding.text for finding in window.findings if finding.severity != "warning"]
-            raise Ended(window.verdict, f"the closed window: {texts[0]}")
-        found.goodput_rps = window.goodput_rps
-        found.search = Search(max(1, int(window.goodput_rps * terms.plan.open_load_fraction)))
-        disturbed = yield from _probes(terms, found.search, SEARCH, found.probes)
-        if disturbed is not None:
-            text = f"the host disturbed the probe at {disturbed.rate_rps:,}/s twice: {disturbed.reasons[0]}"
-            raise Ended(Verdict.VOID, text)
-        lower, upper = found.search.lower_rps, found.search.upper_rps
-        if lower is None:
-            raise Ended(Verdict.INVALID, f"no rate was found at which {terms.slo} holds")
-        if upper is None:
-            text = f"no rate was found at which {terms.slo} does not hold: the probes ran out at {lower:,}/s"
-            raise Ended(Verdict.INVALID, text)
-    except Ended as ended:
-        found.ended = ended
-    return found
+    record = yield terms.closed()
+    if record.only.verdict is Verdict.VOID:
+        record = yield terms.closed(f"{CLOSED}-again", BEFORE_AGAIN_S)
+    window = record.only
+    if window.verdict is not Verdict.OK:
+        texts = [finding.text for finding in window.findings if finding.severity != "warning"]
+        raise Ended(window.verdict, f"the closed window: {texts[0]}")
+    found.goodput_rps = window.goodput_rps
+    found.search = Search(max(1, int(window.goodput_rps * terms.plan.open_load_fraction)))
+    disturbed = yield from _probes(terms, found.search, SEARCH, found.probes)
+    if disturbed is not None:
+        text = f"the host disturbed the probe at {disturbed.rate_rps:,}/s twice: {disturbed.reasons[0]}"
+        raise Ended(Verdict.VOID, text)
+    lower, upper = found.search.edges
+    if lower is None:
+        raise Ended(Verdict.INVALID, f"no rate was found at which {terms.slo} holds")
+    if upper is None:
+        text = f"no rate was found at which {terms.slo} does not hold: the probes ran out at {lower:,}/s"
+        raise Ended(Verdict.INVALID, text)
 
 
-def further(terms: Terms, rate_rps: int, trial: str) -> Warm:
+def further(terms: Terms, rate_rps: int, trial: str, found: WarmStart) -> Warm:
     """A further fresh start, which begins at a rate. Two void probes at one rate end it, and no more."""
-    found = WarmStart(Approach(rate_rps))
-    assert found.search is not None
-    try:
-        yield from _probes(terms, found.search, trial, found.probes)
-    except Ended as ended:
-        found.ended = ended
-    return found
+    yield from _probes(terms, Approach(rate_rps), trial, found.probes)
 
 
 def _probes(
@@ -184,7 +163,8 @@ def _probes(
         record = yield spec
         found = judge(record.only, terms.slo, f"{trial}/{spec.name}")
         if again is not None and again.stalled and found.stalled:
-            found = stalled_again(found)
+            reasons = [*found.reasons, "the generator cannot offer this rate"]
+            found = found.model_copy(update={"state": State.FAILED, "reasons": reasons})
         made.append(found)
         if found.state is not State.VOID:
             again = None
@@ -196,25 +176,19 @@ def _probes(
     return None
 
 
-def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
+def showing(windows: Iterable[WindowSpec], slo: Slo, found: WarmStart) -> Warm:
     """The start that shows the behaviour at these loads. Nothing is measured after wrong answers."""
-    found = WarmStart()
     overload: WindowRecord | None = None
-    try:
-        for spec in windows:
-            record = yield spec
-            if spec.name == FROZEN:
-                found.frozen = frozen(record, slo)
-                continue
-            if spec.name not in LOADS:
-                assert overload is not None
-                found.behaviour[-1].recovery = recovery(overload, record, slo)
-                continue
+    for spec in windows:
+        record = yield spec
+        if spec.name == FROZEN:
+            found.frozen = frozen(record, slo)
+        elif spec.name in LOADS:
             overload = record
             found.behaviour.append(behaviour(record, LOADS[spec.name]))
-    except Ended as ended:
-        found.ended = ended
-    return found
+        else:
+            assert overload is not None
+            found.behaviour[-1].recovery = recovery(overload, record, slo)
 
 
 # ---- all of it ----
@@ -225,56 +199,43 @@ class CapacityOutcome:
     """What a whole search came to."""
 
     search: WarmStart = field(default_factory=WarmStart)
+    further: list[WarmStart] = field(default_factory=list)
     starts: list[StartProbes] = field(default_factory=list)
     """Probes of each start that counts, the search's first."""
-    confirmations: list[Judged] = field(default_factory=list)
-    """Probes of the further starts."""
     capacity: Threshold | None = None
-    behaviour: list[Behaviour] = field(default_factory=list)
-    frozen: FrozenDatabase | None = None
+    shown: WarmStart = field(default_factory=WarmStart)
+    """The behaviour around the capacity."""
     ended: Ended | None = None
 
 
 def stages(terms: Terms) -> Generator[list[TrialSpec], list[Trial], CapacityOutcome]:
     """Block 1 is the search. Each block after it is a further fresh start that begins where the ones before it had their
     limits, until there are enough; one without a probe that counts is replaced. The last block shows the behaviour."""
-    found, number, void = CapacityOutcome(), 0, 0
+    found = CapacityOutcome()
     try:
-        [made] = yield [terms.trial(SEARCH, 1)]
-        found.search = replayed(search(terms), made)
-        _go_on(found.search, made)
+        [trial] = yield [terms.trial(SEARCH, 1)]
+        replay(search(terms, found.search), trial)
         found.starts.append(found.search.counting)
         while len(found.starts) <= terms.plan.trials:
-            number += 1
-            name, rate = f"{CONFIRMATION}-{number}", next_start_rps(found.starts)
-            [made] = yield [terms.trial(name, number + 1, [terms.probe(1, rate)])]
-            start = replayed(further(terms, rate, name), made)
-            found.confirmations += start.probes
-            _go_on(start, made)
+            found.further.append(start := WarmStart())
+            number, rate = len(found.further), next_start_rps(found.starts)
+            name = f"{CONFIRMATION}-{number}"
+            [trial] = yield [terms.trial(name, number + 1, [terms.probe(1, rate)])]
+            replay(further(terms, rate, name, start), trial)
             if start.counting:
                 found.starts.append(start.counting)
-                continue
-            void += 1
-            if void > VOID_STARTS:
+            elif (void := number + 1 - len(found.starts)) > VOID_STARTS:
                 why = start.probes[-1].reasons[0]
                 raise Ended(Verdict.VOID, f"the host disturbed {void} further starts: {why}")
         found.capacity = threshold(found.starts)
         assert found.capacity is not None  # the search has a bracket
         loads = terms.loads(max(1, round(found.capacity.rate_rps)))
-        [made] = yield [terms.trial(BEHAVIOUR, number + 2, loads)]
+        [trial] = yield [terms.trial(BEHAVIOUR, len(found.further) + 2, loads)]
         # As they were asked for: an older record has fewer.
-        shown = replayed(showing(made.spec.windows, terms.slo), made)
-        found.behaviour, found.frozen = shown.behaviour, shown.frozen
-        _go_on(shown, made)
+        replay(showing(trial.spec.windows, terms.slo, found.shown), trial)
     except Ended as ended:
         found.ended = ended
     return found
-
-
-def _go_on(start: WarmStart, trial: Trial) -> None:
-    """Raises Ended for what its windows or the trial around them end the study with."""
-    if ended := start.ended or broken(trial):
-        raise ended
 
 
 def broken(trial: Trial) -> Ended | None:
@@ -292,9 +253,10 @@ def broken(trial: Trial) -> Ended | None:
 # ---- what was made before ----
 
 
-def replayed(start: Warm, trial: Trial) -> WarmStart:
-    """What a start came to whose windows were made. Raises TandemError for windows that would not have followed."""
-    left = iter(trial.made)
+def replay(start: Warm, trial: Trial) -> None:
+    """Tell a start the windows that were made. Raises Ended for what ends the study, in its windows or in the trial around them;
+    TandemError for windows that would not have followed."""
+    left, ended = iter(trial.made), broken(trial)
     try:
         wanted = next(start)
         for record in left:
@@ -303,13 +265,15 @@ def replayed(start: Warm, trial: Trial) -> WarmStart:
             if record.spec != wanted.model_copy(update=sent):
                 raise _unfit(trial, record, f"{wanted.name} at {_rate(wanted)} would follow")
             wanted = start.send(record)
-        start.throw(broken(trial) or Ended(Verdict.FAILED, f"{trial.spec.key} is not complete"))
-    except StopIteration as end:
-        for record in left:
-            raise _unfit(trial, record, "no window would follow") from None
-        found: WarmStart = end.value
-        return found
-    raise AssertionError("a start ends where it is told to")
+        ended = ended or Ended(Verdict.FAILED, f"{trial.spec.key} is not complete")
+    except StopIteration:
+        pass
+    except Ended as error:
+        ended = error
+    for record in left:
+        raise _unfit(trial, record, "no window would follow")
+    if ended is not None:
+        raise ended
 
 
 def _unfit(trial: Trial, record: WindowRecord, follows: str) -> TandemError:

@@ -1,6 +1,7 @@
 """The study behind `capacity`: it decides from window to window (tandem.studies.capacity.stages)."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
@@ -13,7 +14,7 @@ from tandem.record.window import Finding, Verdict
 from tandem.studies.capacity import report as tables
 from tandem.studies.capacity.conclusions import CapacityFound, behaviour, estimates_of, mark_ceilings
 from tandem.studies.capacity.judged import judge
-from tandem.studies.capacity.search import PROBES_A_START, Ended, Search, parse_slo
+from tandem.studies.capacity.search import PROBES_A_START, Ended, parse_slo
 from tandem.studies.capacity.stages import (
     BEHAVIOUR,
     CLOSED,
@@ -22,7 +23,7 @@ from tandem.studies.capacity.stages import (
     PROBE,
     SEARCH,
     Terms,
-    Warm,
+    WarmStart,
     further,
     search,
     showing,
@@ -82,26 +83,24 @@ class Capacity(Study[CapacityFound]):
         yield from stages(self.terms)
 
     def windows(self, spec: TrialSpec) -> Windows:
+        terms, found = self.terms, WarmStart()
         if spec.name == SEARCH:
-            made = yield from self._told(search(self.terms))
-            if made.ended is None and made.search is not None:
-                held, refused = tables.rate(made.search.lower_rps), tables.rate(made.search.upper_rps)
-                self.tell(f"  {len(made.probes)} probes: held at {held}, not at {refused}")
+            start = search(terms, found)
         elif spec.name == BEHAVIOUR:
-            yield from self._told(showing(spec.windows, self.terms.slo))
+            start = showing(spec.windows, terms.slo, found)
         else:
-            yield from self._told(further(self.terms, spec.windows[0].rates_rps[self.label], spec.name))
+            start = further(terms, spec.windows[0].rates_rps[self.label], spec.name, found)
+        with suppress(Ended):
+            yield from passed_on(start, made=self._tell_of)
+            if found.search is not None:
+                held, refused = map(tables.rate, found.search.edges)
+                self.tell(f"  {len(found.probes)} probes: held at {held}, not at {refused}")
 
     # ---- what it says ----
 
-    def _told(self, start: Warm) -> Warm:
-        """A warm start, whose windows are told as they are made."""
-
-        def tell(record: WindowRecord) -> None:
-            if said := self._came_to(record):
-                self.tell(f"  {said}")
-
-        return passed_on(start, made=tell)
+    def _tell_of(self, record: WindowRecord) -> None:
+        if text := self._came_to(record):
+            self.tell(f"  {text}")
 
     def _came_to(self, record: WindowRecord) -> str | None:
         """What one window came to."""
@@ -145,13 +144,13 @@ class Capacity(Study[CapacityFound]):
             slo=self.terms.slo,
             closed_goodput_rps=made.search.goodput_rps,
             search=made.search.probes,
-            decided=isinstance(state, Search) and state.decided,
-            bracket_rps=(None, None) if state is None else (state.lower_rps, state.upper_rps),
-            confirmations=made.confirmations,
+            decided=state is not None and state.decided,
+            bracket_rps=(None, None) if state is None else state.edges,
+            confirmations=[probe for start in made.further for probe in start.probes],
             fresh_starts=self.timing.trials,
             fit=made.capacity,
-            behaviour=sorted(made.behaviour, key=lambda load: load.share),
-            frozen=made.frozen,
+            behaviour=sorted(made.shown.behaviour, key=lambda load: load.share),
+            frozen=made.shown.frozen,
         )
         found.estimates = estimates_of(found, self.label, verdict, max(0, len(made.starts) - 1))
         mark_ceilings(found, trials, baselines)

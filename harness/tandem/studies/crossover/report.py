@@ -111,30 +111,23 @@ def model_rows(found: Crossed) -> list[dict[str, Any]]:
     """What was measured and predicted, for each cell and side. The name of the line that is ahead stands above all lines,
     the other's below."""
     out: list[dict[str, Any]] = []
-    names = (found.first, found.second)
     for cell in found.contrasts:
-        rates = {name: found.estimate_of(GOODPUT, found.position(name, cell)) for name in names}
-        models = {
-            name: one.predicted.throughput_rps for name in names if (one := found.prediction(name, cell))
-        }
-        means = {name: rate.mean for name, rate in rates.items() if rate and rate.mean}
-        ahead, known = max(means, key=means.__getitem__, default=""), [*means.values(), *models.values()]
-        for name, hue in zip(names, HUES, strict=True):
-            common: dict[str, Any] = {
-                "threads, pool": row_name(cell.coordinates),
-                "variant": name,
-                "wait_ms": wait_of(cell),
-                "hue": hue,
-                "_row": row_name(cell.coordinates),
-            }
-            rate = rates[name]
+        at, rows = row_name(cell.coordinates), list[dict[str, Any]]()
+        for name, hue in zip((found.first, found.second), HUES, strict=True):
+            common = {"threads, pool": at, "variant": name, "wait_ms": wait_of(cell), "hue": hue, "_row": at}
+            rate = found.estimate_of(GOODPUT, found.position(name, cell))
             if rate is not None and rate.mean is not None:
                 low, high = rate.interval or (None, None)
                 measured = {"from": "measurement", "goodput_rps": rate.mean, "low": low, "high": high}
-                label = {"_up": name == ahead, "_label": max(known) if name == ahead else min(known)}
-                out.append({**common, **measured, **label})
-            if name in models:
-                out.append({**common, "from": "model", "goodput_rps": models[name]})
+                rows.append({**common, **measured})
+            if (model := found.prediction(name, cell)) is not None:
+                rows.append({**common, "from": "model", "goodput_rps": model.predicted.throughput_rps})
+        known = [one["goodput_rps"] for one in rows]
+        lines = [one for one in rows if one["from"] == "measurement"]
+        ahead = max(lines, key=lambda one: one["goodput_rps"], default=None)
+        for one in lines:
+            one.update(_up=one is ahead, _label=max(known) if one is ahead else min(known))
+        out += rows
     return out
 
 

@@ -4,7 +4,7 @@ waits x threads x pools."""
 import math
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 from tandem.analysis.stack import Calibrated, Setup, beside, calibrated
@@ -21,6 +21,7 @@ from tandem.record.conclusion import Coordinates
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
+from tandem.record.window import Window
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
 
@@ -111,13 +112,13 @@ class Crossover(Grid[Crossed]):
         super().__init__(catalog, request)
         self.asked = CrossoverOptions.read(request)
         self.scenario = catalog.scenario(request.scenario)
-        self.both = [catalog.implementation(variant.implementation) for variant in request.variants]
-        refuse(self.asked, self.scenario, self.both)
-        self.points = self.asked.points
+        both = [catalog.implementation(variant.implementation) for variant in request.variants]
+        refuse(self.asked, self.scenario, both)
         if request.conditions.db_rtt_ms is not None:
             raise UsageError("--db-rtt cannot be given: --wait varies the distance")
-        sides = list(zip(request.variants, self.both, strict=True))
-        self.at: list[list[Variant]] = [
+        sides = list(zip(request.variants, both, strict=True))
+        self.points = self.asked.points
+        self.at = [
             [variant_at(variant, known.model, point, self.scenario) for variant, known in sides]
             for point in self.points
         ]
@@ -127,8 +128,8 @@ class Crossover(Grid[Crossed]):
         """Raises UsageError, with what fits, where requests would wait for a database connection for longer than they may: a
         window of refusals measures nothing."""
         cpus = self.asked.app_cpus or self.catalog.app_cpus(self.request.conditions.placement) or 1
-        for side, variant in (one for pair in self.at for one in enumerate(pair)):
-            setup, _ = self._setup(side, variant, cpus)
+        for variant in self.variants:
+            setup, _ = self._setup(variant, cpus)
             span_s = self.scenario.in_turn * (variant.db_rtt_ms or 0) / 1e3
             inside = min(setup.connections, setup.threads or setup.connections)
             if setup.pool is None or span_s <= 0 or (inside / setup.pool - 1) * span_s <= ROOM * PATIENCE_S:
@@ -140,14 +141,13 @@ class Crossover(Grid[Crossed]):
                 " --pool"
             )
 
-    def _setup(
-        self, side: int, variant: Variant, cpus: int, distance_ms: float = 0.0
-    ) -> tuple[Setup, dict[str, str]]:
-        """What limits a variant of one of the two on so many CPUs, and its effective settings."""
+    def _setup(self, variant: Variant, cpus: int, distance_ms: float = 0.0) -> tuple[Setup, dict[str, str]]:
+        """What limits a variant on so many CPUs, and its effective settings."""
+        implementation = self.catalog.implementation(variant.implementation)
         chosen = {**self.request.settings, **variant.settings}
-        settings = self.catalog.effective_settings(self.both[side], cpus, chosen)
+        settings = self.catalog.effective_settings(implementation, cpus, chosen)
         scenario = self.scenario.model_copy(update=variant.scenario_changes)
-        return setup_of(self.both[side], scenario, settings, distance_ms), settings
+        return setup_of(implementation, scenario, settings, distance_ms), settings
 
     @property
     def variants(self) -> list[Variant]:
@@ -160,11 +160,10 @@ class Crossover(Grid[Crossed]):
     @property
     def groups(self) -> list[list[str]]:
         # An async variant is in the pairs of all threads, so those of one wait and pool share a block.
-        groups: dict[tuple[object, ...], dict[str, None]] = {}
+        groups: dict[tuple[object, ...], list[str]] = {}
         for point, pair in zip(self.points, self.at, strict=True):
-            key = point["wait_ms"], point.get("pool")
-            groups.setdefault(key, {}).update({one.label: None for one in pair})
-        return [list(own) for own in groups.values()]
+            groups.setdefault((point["wait_ms"], point.get("pool")), []).extend(one.label for one in pair)
+        return [list(dict.fromkeys(labels)) for labels in groups.values()]
 
     def plan(self) -> Blocks:
         warn_of_too_few(
@@ -176,16 +175,12 @@ class Crossover(Grid[Crossed]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Crossed]:
         first, second = (variant.label for variant in self.request.variants)
-        found = {one.variant.label: one for one in of_variants(trials, self.variants)}
-        pairs = [tuple(found[variant.label] for variant in pair) for pair in self.at]
+        found = of_variants(trials, self.variants)
+        full = {one.variant.label: one.full_of_all_attempts for one in found}
+        ln = [ln_ratios(full[b.label], full[a.label], goodput) for a, b in self.at]
         crossed = Crossed(
-            estimates=[each for one in found.values() for each in one.standard()],
-            contrasts=cells(
-                first,
-                second,
-                self.points,
-                [ln_ratios(b.full_of_all_attempts, a.full_of_all_attempts, goodput) for a, b in pairs],
-            ),
+            estimates=[each for one in found for each in one.standard()],
+            contrasts=cells(first, second, self.points, ln),
             first=first,
             second=second,
             waits_for="request" if waits_by_itself(self.scenario) else "database",
@@ -196,32 +191,31 @@ class Crossover(Grid[Crossed]):
         known = all(cell.interval is not None for cell in crossed.contrasts)
         return together(trials, known, crossed, tables.headline(crossed))
 
-    def _predictions(self, found: Mapping[str, OfVariant]) -> list[Prediction]:
+    def _predictions(self, found: Sequence[OfVariant]) -> list[Prediction]:
         """Predict each variant in each cell from its windows at the shortest wait, where CPU time is most of it."""
-        out: dict[str, Prediction] = {}
-        shortest = min(self.asked.waits_ms)
-        for side in range(2):
-            labels = dict.fromkeys(pair[side].label for pair in self.at)
-            near = [label for label in labels if found[label].variant.coordinates["wait_ms"] == shortest]
-            base = calibrated([one.window for label in near for one in found[label].full])
-            if base is not None:
-                out |= {label: self._prediction(side, found[label], base, label in near) for label in labels}
-        order = (variant.label for pair in self.at for variant in pair)
-        return [out[label] for label in dict.fromkeys(order) if label in out]
+        near: dict[str, list[Window]] = {variant.label: [] for variant in self.request.variants}
+        for one in found:
+            if self._is_nearest(one.variant):
+                near[one.variant.asked] += [fact.window for fact in one.full]
+        bases = {label: calibrated(windows) for label, windows in near.items()}
+        return [self._prediction(one, base) for one in found if (base := bases[one.variant.asked])]
 
-    def _prediction(self, side: int, own: OfVariant, base: Calibrated, is_base: bool) -> Prediction:
+    def _is_nearest(self, variant: Variant) -> bool:
+        return variant.coordinates["wait_ms"] == min(self.asked.waits_ms)
+
+    def _prediction(self, own: OfVariant, base: Calibrated) -> Prediction:
         variant, windows = own.variant, [one.window for one in own.full]
         here = calibrated(windows)
         # Of the cell's own windows only the idle round trip is taken, and nothing that the load changes.
         far_ms = here.distance_ms if here else float(variant.db_rtt_ms or 0)
-        setup, settings = self._setup(side, variant, base.cores[base.cpusets["app"]], far_ms)
+        setup, settings = self._setup(variant, base.cores[base.cpusets["app"]], far_ms)
         measured_rps = statistics.fmean(map(goodput, windows)) if windows else 0.0
         predicted, off, reasons = beside(base, here, setup, settings, measured_rps)
         return Prediction(
             variant=variant.asked,
             coordinates=variant.coordinates,
             predicted=predicted,
-            calibrated=is_base,
+            calibrated=self._is_nearest(variant),
             off=off,
             likely=reasons,
         )

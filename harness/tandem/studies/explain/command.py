@@ -42,14 +42,6 @@ class Preset(BaseModel):
     groups: dict[str, list[str]] = {}
     words: dict[str, dict[str, str]] = {}
 
-    def of(self, implementation: str, name: str) -> dict[str, str]:
-        """Settings as they were published. name: of the preset. Raises UsageError where nothing was published."""
-        if implementation not in self.settings:
-            raise UsageError(
-                f"nothing was published about {implementation} here; --from {name} has {', '.join(self.settings)}"
-            )
-        return self.settings[implementation]
-
 
 def read_preset(root: Path, name: str, scenario: str) -> Preset:
     """The part of loadgen/explanations/NAME.toml, or of a TOML file of that path, that is about a scenario.
@@ -71,10 +63,7 @@ def read_preset(root: Path, name: str, scenario: str) -> Preset:
 
 
 @measuring(
-    without=(
-        "arrivals",
-        "clients",
-    ),
+    without=("arrivals", "clients"),
     plan=Default("explain", "Plan. Sets the warm-up and the closed window."),
     setting=Default(
         None, "NAME=VALUE of the equal settings, with which the programs are compared. May be repeated."
@@ -137,7 +126,11 @@ def explain(
 
 
 def as_published(request: Request, preset: Preset, name: str) -> Request:
-    """The request with the settings of the preset; what was given by hand wins. Raises UsageError."""
+    """The request with the settings of the preset; what was given by hand wins. Raises UsageError where nothing was published."""
+    for variant in request.variants:
+        if variant.implementation not in preset.settings:
+            there = f"--from {name} has {', '.join(preset.settings)}"
+            raise UsageError(f"nothing was published about {variant.implementation} here; {there}")
     options = ExplainOptions.read(request)
     by_hand = {setting for settings in options.factors.values() for setting in settings}
     published = {
@@ -159,7 +152,7 @@ def as_published(request: Request, preset: Preset, name: str) -> Request:
     variants = [
         one.model_copy(
             update={
-                "settings": {**preset.of(one.implementation, name), **one.settings},
+                "settings": {**preset.settings[one.implementation], **one.settings},
                 "scenario_changes": preset.changes,
                 "variables": preset.variables,
             }

@@ -47,7 +47,7 @@ class FactorShare(Part):
     @property
     def decided(self) -> bool:
         """Whether the ratio is more than noise."""
-        return self.interval is None or not self.interval[0] <= 1 <= self.interval[1]
+        return not noise(self.interval)
 
     @property
     def change(self) -> str:
@@ -193,9 +193,9 @@ EXPLAINED = (GOODPUT, APP)
 """The metrics whose gaps are divided."""
 
 
-def noise(gap: Contrast) -> bool:
-    """Whether the interval contains 1: there is no gap to explain."""
-    return gap.interval is not None and gap.interval[0] <= 1 <= gap.interval[1]
+def noise(interval: Interval | None) -> bool:
+    """Whether the interval of a ratio contains 1."""
+    return interval is not None and interval[0] <= 1 <= interval[1]
 
 
 def changes(settings: dict[str, tuple[str, str]]) -> str:

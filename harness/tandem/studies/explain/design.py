@@ -10,7 +10,7 @@ from pydantic import Field
 from tandem.analysis.shapley import Orders
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
-from tandem.engine.grid import LONGEST_DISTANCE_MS
+from tandem.engine.grid import LONGEST_DISTANCE_MS, placed
 from tandem.engine.study import Options
 from tandem.errors import UsageError, unknown
 from tandem.record.conclusion import Coordinates
@@ -39,15 +39,13 @@ def checked(name: str, text: str) -> str:
         if text not in POOLER[name][1]:
             raise UsageError(f"{name} takes {' or '.join(POOLER[name][1])}, not '{text}'")
         return text
-    match = re.fullmatch(r"([0-9]{1,5})(ms)?", text, re.ASCII)
     far = name == DISTANCE
-    least, most = (0, LONGEST_DISTANCE_MS) if far else (1, LIMIT_MOST)
-    if not match or bool(match[2]) != far or not least <= int(match[1]) <= most:
-        unit, example = ("ms", "15ms") if far else ("", "200")
-        raise UsageError(
-            f"{name} takes whole numbers from {least}{unit} to {most}{unit}, such as {example}, not '{text}'"
-        )
-    return f"{int(match[1])}{'ms' if far else ''}"
+    least, most, unit, example = (0, LONGEST_DISTANCE_MS, "ms", "15") if far else (1, LIMIT_MOST, "", "200")
+    match = re.fullmatch(f"([0-9]{{1,5}}){unit}", text, re.ASCII)
+    if not match or not least <= int(match[1]) <= most:
+        allowed = f"from {least}{unit} to {most}{unit}, such as {example}{unit}"
+        raise UsageError(f"{name} takes whole numbers {allowed}, not '{text}'")
+    return f"{int(match[1])}{unit}"
 
 
 def taken_out(variant: Variant) -> tuple[Variant, dict[str, str]]:
@@ -69,13 +67,13 @@ def equal(name: str, request: Request, variant: Variant, scenario: Scenario) -> 
 
 def applied(variant: Variant, own: Mapping[str, str]) -> Variant:
     """The variant under these conditions."""
-    changes: dict[str, Any] = {}
+    around = {variable: own[name] for name, variable in VARIABLES.items() if name in own}
+    changes: dict[str, Any] = {"variables": {**variant.variables, **around}}
     if DISTANCE in own:
         changes["db_rtt_ms"] = int(own[DISTANCE].removesuffix("ms"))
     if CONNECTIONS in own:
         changes["scenario_changes"] = {**variant.scenario_changes, CONNECTIONS: int(own[CONNECTIONS])}
-    around = {variable: own[name] for name, variable in VARIABLES.items() if name in own}
-    return variant.model_copy(update={**changes, "variables": {**variant.variables, **around}})
+    return variant.model_copy(update=changes)
 
 
 def check_path(names: Iterable[str], topology: str, variables: Mapping[str, str]) -> None:
@@ -151,14 +149,12 @@ class Leg:
 
     def orders(self, missing: Collection[int] = ()) -> Orders:
         """Orders through states that are tried. missing: further states that cannot be."""
-        return Orders(len(self.factors), list(self.groups.values()), {*missing, *self._untried()})
-
-    def _untried(self) -> Iterator[int]:
-        names = {factor.name for factor in self.factors}
+        untried, names = {*missing}, {factor.name for factor in self.factors}
         for state in range(1 << len(self.factors)):
             own = {factor.name for factor in self.owned(state)}
             if any(one in names - own and needed in own for one, needed in self.requires.items()):
-                yield state
+                untried.add(state)
+        return Orders(len(self.factors), list(self.groups.values()), untried)
 
     @property
     def own_first(self) -> bool:
@@ -183,25 +179,14 @@ class Leg:
         mine = {name: pair[0] for factor in owned for name, pair in factor.settings.items()}
         same = {name for factor in self.factors for name in factor.settings} - {*mine}
         stands: Coordinates = {f.name: "own" if f in owned else "equal" for f in self.factors}
-        changes = {
-            "label": self.label(state),
-            "base": self.variant.label,
-            "coordinates": {"end": self.side, **stands} if owned else stands,
-            "settings": {name: text for name, text in self.variant.settings.items() if name not in same},
-        }
-        return applied(self.variant.model_copy(update=changes), mine)
+        own = placed(self.variant, self.label(state), {"end": self.side, **stands} if owned else stands)
+        left = {name: text for name, text in own.settings.items() if name not in same}
+        return applied(own.model_copy(update={"settings": left}), mine)
 
     @property
     def corners(self) -> tuple[int, int]:
         """States at the beginning and the end."""
         return 0, (1 << len(self.factors)) - 1
-
-
-def legs(catalog: Catalog, request: Request, options: ExplainOptions) -> list[Leg]:
-    """Both legs. Raises UsageError for what a side cannot honour, with its reason, and for too many factors."""
-    if len(request.variants) != len(SIDES):
-        raise UsageError("explain takes two variants: A and B")
-    return [_leg(catalog, request, options, side) for side in range(len(SIDES))]
 
 
 def effective(
@@ -213,15 +198,14 @@ def effective(
     return catalog.effective_settings(catalog.implementation(variant.implementation), cpus, chosen)
 
 
-def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
-    variant = request.variants[side]
-    own = effective(catalog, request, options, variant)
+def leg_of(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
+    """The leg of a side. Raises UsageError for what the side cannot honour, with its reason, and for too many factors."""
+    variant, scenario = request.variants[side], catalog.scenario(request.scenario)
+    conditions = options.conditions[side]
+    own = effective(catalog, request, options, variant) | conditions
     same = effective(catalog, request, options, variant.model_copy(update={"settings": {}}))
+    same |= {name: equal(name, request, variant, scenario) for name in conditions}
     different = {name: (own[name], same[name]) for name in own if own[name] != same[name]}
-    scenario = catalog.scenario(request.scenario)
-    for name, value in options.conditions[side].items():
-        if (middle := equal(name, request, variant, scenario)) != value:
-            different[name] = (value, middle)
     factors = list(_factors(catalog, options, different))
     names = [factor.name for factor in factors]
     groups = {

@@ -141,6 +141,15 @@ NONE = {Verdict.OK: "", Verdict.FAILED: "cannot be measured"}
 """Verdict of a cell -> what its row says; a cell with any other has no figures."""
 COLUMNS = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
 CPU = "application CPU per request: below 1 is cheaper"
+PARTED = "*: first and last are further apart than chance allows: the effect depends on the other factors"
+BOUND = (
+    "≥, ≤, about: a bound. The generator, the proxy or the latency proxy held back a cell, or a cell has no figures; for the"
+    " programs, and for all settings of a side, also where the database or PgBouncer limited one"
+)
+MODEL = (
+    "model: a closed queueing network of each cell, from the round trips, connections, distance and CPU times that"
+    " its own windows counted (docs/reference/crossover-and-advice.md)"
+)
 
 
 def _units(found: Explanation) -> Iterator[FactorShare]:
@@ -170,7 +179,7 @@ def sentence(told: Explained) -> str:
         doubt += f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
     parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}")
     product = " ".join(parts)
-    if noise(gap):
+    if noise(gap.interval):
         return f"{told.b} against {told.a}: no gap to explain ({times(gap.ratio)}, within noise) = {product}"
     return f"{told.b} against {told.a}: {times(gap.ratio)} = {product}"
 
@@ -180,7 +189,7 @@ def headline(told: Explained) -> str:
     gap, pair = told.gap(), f"{told.b} against {told.a}"
     if gap is None:
         return f"{pair}: not explained"
-    return f"{pair}: {times(gap.ratio)}{', within noise' if noise(gap) else ''}"
+    return f"{pair}: {times(gap.ratio)}{', within noise' if noise(gap.interval) else ''}"
 
 
 def factor_table(told: Explained, found: Explanation, title: str = "goodput") -> Table:
@@ -258,38 +267,24 @@ def report(result: Result[Explained]) -> Group:
     found, cpu = told.of(), told.of(APP)
     modelled = [(cell.label, cell.model.off, cell.model.likely) for cell in told.cells if cell.model]
     parts: list[Table | Text] = [Text(sentence(told), style="bold"), Text(conditions_line(result.request))]
+    notes = [
+        "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B / A",
+        f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); that of B / A for it alone",
+    ]
     if told.source:
         parts.append(Text(f"settings as published: {told.source}", style="dim"))
     if found is not None:
         parts += [factor_table(told, found), *(_crossing(told, crossing) for crossing in told.crossings)]
+        if found.sd_ln is not None:
+            freedom = f"{found.freedom} degrees of freedom"
+            notes.append(f"a start scatters by {found.sd_ln:.0%} ({freedom}); figure: {FILE}")
+        notes += [PARTED] * any(share.parted for share in found.factors)
+        notes += [BOUND] * (any(leg.bound for leg in found.legs) or any(one.bound for one in found.factors))
     if cpu is not None:
         parts.append(factor_table(told, cpu, CPU))
     parts.append(_cells(told))
     if modelled:
         parts += [model_table(told), *far_off(modelled)]
-    notes = [
-        "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B / A",
-        f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); that of B / A for it alone",
-    ]
-    shares, legs = (found.factors, found.legs) if found is not None else ([], [])
-    if found is not None and found.sd_ln is not None:
-        notes.append(
-            f"a start scatters by {found.sd_ln:.0%} ({found.freedom} degrees of freedom); figure: {FILE}"
-        )
-    if any(share.parted for share in shares):
-        notes.append(
-            "*: first and last are further apart than chance allows: the effect depends on the other factors"
-        )
-    if any(leg.bound for leg in legs) or any(share.bound for share in shares):
-        notes.append(
-            "≥, ≤, about: a bound. The generator, the proxy or the latency proxy held back a cell, or a cell has no figures; for the"
-            " programs, and for all settings of a side, also where"
-            " the database or PgBouncer limited one"
-        )
-    if modelled:
-        notes.append(
-            "model: a closed queueing network of each cell, from the round trips, connections, distance and CPU times that"
-            " its own windows counted (docs/reference/crossover-and-advice.md)"
-        )
+        notes.append(MODEL)
     parts += [Text(note, style="dim") for note in notes]
     return Group(*parts, *ending(result), settings(result), *pictures(told))

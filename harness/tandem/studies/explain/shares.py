@@ -1,12 +1,9 @@
 """Divides a ratio into its factors' shares, exact in their logarithms. Pure."""
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from tandem.analysis.block_model import CellMeans, fit
+from tandem.analysis.block_model import CellMeans
 from tandem.analysis.ratios import CONFIDENCE, Floats
 from tandem.facts.metric import GOODPUT
 from tandem.record.conclusion import Contrast
@@ -16,8 +13,8 @@ from tandem.studies.explain.conclusions import (
     Crossing,
     Explanation,
     FactorShare,
-    Interval,
     LegShare,
+    Side,
     changes,
 )
 from tandem.studies.explain.design import Leg
@@ -49,52 +46,10 @@ NO_LIMITS = CellLimits()
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """Cells of one metric with the blocks' effects averaged out. place: label -> where it stands."""
-
-    cells: CellMeans
-    place: dict[str, int]
-
-    def knows(self, steps: Steps) -> bool:
-        return steps.keys() <= self.place.keys()
-
-    def ln(self, label: str) -> float:
-        return float(self.cells.means[self.place[label]])
-
-    def ratio(self, steps: Steps, confidence: float = CONFIDENCE) -> tuple[float, Interval | None]:
-        """The ratio that the steps make, with its interval. The cells have to be there."""
-        row = np.zeros(len(self.place))
-        for label, weight in steps.items():
-            row[self.place[label]] = weight
-        ln, error = self.cells.estimate(row)
-        half = self.cells.half_width(error, confidence)
-        return math.exp(ln), None if half is None else (math.exp(ln - half), math.exp(ln + half))
-
-    def mean(self, label: str) -> tuple[float, Interval | None]:
-        """Mean of a cell, in the metric's own unit, with its interval."""
-        return self.ratio({label: 1.0})
-
-    def known(self, steps: Steps) -> float | None:
-        """The ratio; None where a cell is missing."""
-        return self.ratio(steps)[0] if self.knows(steps) else None
-
-
-def fitted(values: Iterable[tuple[str, int, float]]) -> Fitted | None:
-    """values: label, block and logarithm of each good start. None where blocks do not hang together, or nothing is known."""
-    found = list(values)
-    place = {label: number for number, label in enumerate(dict.fromkeys(label for label, _, _ in found))}
-    try:
-        cells, blocks = [place[label] for label, _, _ in found], [block for _, block, _ in found]
-        return Fitted(fit([ln for _, _, ln in found], cells, blocks), place)
-    except ValueError:
-        return None
-
-
-@dataclass(frozen=True)
 class _Table:
     """The shares of one table. level: the confidence of each of its intervals."""
 
-    fit: Fitted
+    fit: CellMeans
     limits: CellLimits
     level: float
 
@@ -109,21 +64,29 @@ class _Table:
         return "unknown" if len(signs) > 1 else "at least" if True in signs else "at most"
 
     def share(
-        self, steps: Steps, first: Steps, last: Steps, bound: Bound | None = None, **told: object
+        self,
+        name: str,
+        words: str,
+        steps: Steps,
+        ends: tuple[Steps, Steps],
+        side: Side | None = None,
+        bound: Bound | None = None,
     ) -> FactorShare:
-        """first, last: the steps at the beginning and at the end of the leg. bound: where another one than that of the
-        steps is known."""
+        """ends: the steps at the beginning and at the end of the leg. bound: where another one than that of the steps is known."""
+        first, last = ends
         ratio, interval = self.fit.ratio(steps, self.level)
         distance = {label: last.get(label, 0.0) - first.get(label, 0.0) for label in {**first, **last}}
         apart = self.fit.ratio(distance, self.level)[1] if self.fit.knows(distance) else None
         return FactorShare(
+            name=name,
+            side=side,
+            words=words,
             ratio=ratio,
             interval=interval,
             first=self.fit.known(first),
             last=self.fit.known(last),
             parted=apart is not None and (apart[0] > 1 + ROUNDING or apart[1] < 1 - ROUNDING),
             bound=bound or self.bound(steps),
-            **told,  # type: ignore[arg-type]
         )
 
 
@@ -137,26 +100,20 @@ class _Walk:
         self.hint = any(leg.label(state) in table.limits.unknown for state in missing)
         self.start, self.end = (leg.label(corner) for corner in leg.corners)
 
-    def _share(self, bits: int, weights: Floats, **told: object) -> FactorShare:
+    def _share(self, name: str, words: str, bits: int, weights: Floats) -> FactorShare:
         label = self.leg.label
-        return self.table.share(
-            {label(state): float(weight) for state, weight in enumerate(weights) if weight},
-            step(self.start, label(bits)),
-            step(label(self.orders.all & ~bits), self.end),
-            "unknown" if self.hint else None,
-            side=self.leg.side,
-            **told,
-        )
+        steps = {label(state): float(weight) for state, weight in enumerate(weights) if weight}
+        ends = step(self.start, label(bits)), step(label(self.orders.all & ~bits), self.end)
+        words = self.words.get(name, words)
+        return self.table.share(name, words, steps, ends, self.leg.side, "unknown" if self.hint else None)
 
     def factors(self) -> list[FactorShare]:
         weights, found = self.orders.weights(), []
         for bit, factor in enumerate(self.leg.factors):
             pairs = factor.settings.items()
             settings = {name: pair if self.leg.own_first else pair[::-1] for name, pair in pairs}
-            words = self.words.get(factor.name, changes(settings))
-            found.append(
-                self._share(1 << bit, weights[bit], name=factor.name, words=words, settings=settings)
-            )
+            one = self._share(factor.name, changes(settings), 1 << bit, weights[bit])
+            found.append(one.model_copy(update={"settings": settings}))
         return found
 
     def groups(self) -> list[FactorShare]:
@@ -165,9 +122,8 @@ class _Walk:
         for name, bits in self.leg.groups.items():
             inside = [bit for bit in range(len(self.leg.factors)) if bits >> bit & 1]
             members = [self.leg.factors[bit].name for bit in inside]
-            words = self.words.get(name, " and ".join(members))
-            one = self._share(bits, weights[inside].sum(axis=0), name=name, words=words, members=members)
-            found.append(one.model_copy(update={"bound": one.bound or self._bound()}))
+            one = self._share(name, " and ".join(members), bits, weights[inside].sum(axis=0))
+            found.append(one.model_copy(update={"members": members, "bound": one.bound or self._bound()}))
         return found
 
     def _bound(self) -> Bound | None:
@@ -192,7 +148,7 @@ class _Walk:
 def explanation(
     legs: Sequence[Leg],
     words: Sequence[dict[str, str]],
-    found: Fitted | None,
+    found: CellMeans | None,
     limits: CellLimits = NO_LIMITS,
     metric: str = GOODPUT,
 ) -> Explanation | None:
@@ -206,22 +162,23 @@ def explanation(
         return None
     steps = step(a.end, b.start)
     behind = {label: limit for label in (a.end, b.start) if (limit := limits.behind.get(label))}
-    told = {"name": PROGRAMS, "side": None, "words": "the two stacks themselves", "behind": behind}
-    programs = table.share(steps, steps, steps, table.bound(steps, behind), **told)
+    bound = table.bound(steps, behind)
+    programs = table.share(PROGRAMS, "the two stacks themselves", steps, (steps, steps), bound=bound)
+    programs = programs.model_copy(update={"behind": behind})
     middle = LegShare(
         side=None, implementation="", ratio=programs.ratio, interval=programs.interval, orders=1, left_out=0
     )
     return Explanation(
         metric=metric,
-        sd_ln=found.cells.sd,
-        freedom=found.cells.freedom,
+        sd_ln=found.sd,
+        freedom=found.freedom,
         legs=[a.whole(), middle, b.whole()],
         factors=[*a.factors(), programs, *b.factors()],
         groups=[*a.groups(), *b.groups()],
     )
 
 
-def gap(legs: Sequence[Leg], found: Fitted, blocks: int, metric: str = GOODPUT) -> Contrast:
+def gap(legs: Sequence[Leg], found: CellMeans, blocks: int, metric: str = GOODPUT) -> Contrast:
     """B by A, each with its own settings."""
     (start, _), (_, end) = ([leg.label(corner) for corner in leg.corners] for leg in legs)
     ratio, interval = found.ratio(step(start, end))
@@ -231,15 +188,13 @@ def gap(legs: Sequence[Leg], found: Fitted, blocks: int, metric: str = GOODPUT) 
     )
 
 
-def crossings(legs: Sequence[Leg], explained: Explanation, found: Fitted) -> list[Crossing]:
+def crossings(legs: Sequence[Leg], explained: Explanation, found: CellMeans) -> list[Crossing]:
     """A crossing of each factor whose first and last step part, with the one it depends on most, in four cells."""
     parted = {(share.side, share.name) for share in explained.factors if share.parted}
     out: dict[tuple[str, int, int], Crossing] = {}
     for leg in legs:
         for bit, factor in enumerate(leg.factors):
-            if (leg.side, factor.name) not in parted:
-                continue
-            candidates = list(_candidates(leg, bit, found))
+            candidates = list(_candidates(leg, bit, found)) if (leg.side, factor.name) in parted else []
             if not candidates:
                 continue
             _, other, rest, labels = max(candidates, key=lambda one: one[0])
@@ -254,7 +209,7 @@ def crossings(legs: Sequence[Leg], explained: Explanation, found: Fitted) -> lis
     return list(out.values())
 
 
-def _candidates(leg: Leg, bit: int, found: Fitted) -> Iterable[tuple[float, int, int, list[str]]]:
+def _candidates(leg: Leg, bit: int, found: CellMeans) -> Iterable[tuple[float, int, int, list[str]]]:
     """How much a factor depends on another one, that one, the state of the rest, and the four cells."""
     everything = leg.corners[1]
     for other in range(len(leg.factors)):
@@ -262,5 +217,5 @@ def _candidates(leg: Leg, bit: int, found: Fitted) -> Iterable[tuple[float, int,
             states = (rest, rest | 1 << bit, rest | 1 << other, rest | 1 << bit | 1 << other)
             labels = [leg.label(state) for state in states]
             if all(label in found.place for label in labels):
-                none, one, two, both = (found.ln(label) for label in labels)
+                none, one, two, both = (float(found.means[found.place[label]]) for label in labels)
                 yield abs(both - one - two + none), other, rest, labels

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ceilings import reaches_ceiling
 from tandem.analysis.cost import APP
 from tandem.analysis.stack import Setup, beside, calibrated
@@ -14,6 +15,7 @@ from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings, why
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import INTERVAL_LEAST, Study, warn_of_too_few
+from tandem.errors import UsageError
 from tandem.facts.estimate import AT_FULL_LOAD, OfVariant, of_variants
 from tandem.facts.metric import GOODPUT
 from tandem.lab.case import setup_of
@@ -27,13 +29,14 @@ from tandem.studies.explain.conclusions import EXPLAINED, Cell, Explained, Model
 from tandem.studies.explain.design import (
     CONDITIONS,
     LIMITS,
+    SIDES,
     ExplainOptions,
     check_groups,
     check_path,
     effective,
-    legs,
+    leg_of,
 )
-from tandem.studies.explain.shares import CellLimits, Fitted, crossings, explanation, fitted, gap
+from tandem.studies.explain.shares import CellLimits, crossings, explanation, gap
 
 SHARED = ("generator", "generator-thread", "proxy", "faults")
 """Limits that are the laboratory's: a rate that one of them holds back is a lower bound."""
@@ -87,6 +90,15 @@ class MeasuredCell:
         known = [value for window in self.windows if (value := read(window)) is not None]
         return statistics.fmean(known) if known else None
 
+    def for_each_answer(self, count: Callable[[Window], float | None]) -> float | None:
+        """The mean of a count, for each answer to a request."""
+
+        def one(window: Window) -> float | None:
+            counted, answered = count(window), window.good + window.probes
+            return None if counted is None or not answered else counted / answered
+
+        return self.mean(one)
+
 
 type Cells = dict[str, MeasuredCell]
 """Label -> cell."""
@@ -96,14 +108,14 @@ def measured(
     variants: Sequence[Variant], trials: Sequence[Trial], ceilings_rps: Mapping[str, float | None]
 ) -> Cells:
     """All cells, those without a start too."""
-    found = ((one.variant.label, one) for one in of_variants(trials, variants))
-    return {
-        label: MeasuredCell(one, [own for own in trials if own.spec.variants == [label]], ceilings_rps)
-        for label, one in found
-    }
+    cells: Cells = {}
+    for one in of_variants(trials, variants):
+        own = [trial for trial in trials if trial.spec.variants == [one.variant.label]]
+        cells[one.variant.label] = MeasuredCell(one, own, ceilings_rps)
+    return cells
 
 
-def fits(cells: Cells) -> dict[str, Fitted]:
+def fits(cells: Cells) -> dict[str, CellMeans]:
     """Metric -> its fit, where enough cells have a figure."""
     found = {}
     for metric in EXPLAINED:
@@ -113,8 +125,8 @@ def fits(cells: Cells) -> dict[str, Fitted]:
             for fact in cell.own.full
             if (value := AT_FULL_LOAD[metric](fact.window))
         ]
-        if (fit := fitted(values)) is not None:
-            found[metric] = fit
+        if (means := fit(values)) is not None:
+            found[metric] = means
     return found
 
 
@@ -126,12 +138,12 @@ def limits(cells: Cells) -> dict[str, CellLimits]:
     return {GOODPUT: CellLimits(held_back, behind, unknown), APP: CellLimits(unknown=unknown)}
 
 
-def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimate]:
+def cell_estimates(cells: Cells, fits: Mapping[str, CellMeans]) -> Iterator[Estimate]:
     """Estimates of each cell and metric; of a cell without figures one that says why."""
     for label, cell in cells.items():
         for metric in EXPLAINED:
-            known = metric in fits and label in fits[metric].place
-            mean, interval = fits[metric].mean(label) if known else (None, None)
+            means, known = fits.get(metric), {label: 1.0}
+            mean, interval = means.ratio(known) if means is not None and means.knows(known) else (None, None)
             if mean is None and metric != GOODPUT:
                 continue
             yield Estimate(
@@ -145,53 +157,6 @@ def cell_estimates(cells: Cells, fits: Mapping[str, Fitted]) -> Iterator[Estimat
                 verdict=cell.verdict,
                 reasons=[] if cell.windows else [cell.reason],
             )
-
-
-def cell_of(measured: MeasuredCell, settings: dict[str, str], model: Modelled | None) -> Cell:
-    """What is known of a cell besides its cell_estimates. settings: effective ones."""
-    rates = [math.log(window.goodput_rps) for window in measured.windows if window.goodput_rps]
-    roles = dict.fromkeys(name for window in measured.windows for name in window.roles)
-    demands = {name: measured.mean(_demand_us(name)) for name in roles}
-    connections = [window.db_connections_max for window in measured.windows if window.db_connections_max]
-    return Cell(
-        label=measured.own.variant.label,
-        variant=measured.own.variant.asked,
-        coordinates=measured.own.variant.coordinates,
-        settings=settings,
-        starts=len(measured.windows),
-        held_back=measured.held_back,
-        sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
-        connections=measured.windows[0].connections if measured.windows else None,
-        db_connections_max=max(connections, default=None),
-        statements_per_request=measured.mean(
-            _for_each_answer(
-                lambda w: sum(one.calls for one in w.statements.values()) if w.statements else None
-            )
-        ),
-        pooler_queries_per_request=measured.mean(
-            _for_each_answer(lambda w: w.pooler.queries if w.pooler else None)
-        ),
-        db_rtt_idle_ms=measured.mean(lambda w: w.db_rtt_ms.before_p50 if w.db_rtt_ms else None),
-        db_rtt_loaded_ms=measured.mean(lambda w: w.db_rtt_ms.during_p50 if w.db_rtt_ms else None),
-        demands_us={name: demand for name, demand in demands.items() if demand is not None},
-        model=model,
-    )
-
-
-def _for_each_answer(count: Callable[[Window], float | None]) -> Callable[[Window], float | None]:
-    def one(window: Window) -> float | None:
-        counted, answered = count(window), window.good + window.probes
-        return None if counted is None or not answered else counted / answered
-
-    return one
-
-
-def _demand_us(role: str) -> Callable[[Window], float | None]:
-    def one(window: Window) -> float | None:
-        used = window.roles.get(role)
-        return None if used is None or not window.goodput_rps else used.cpu_cores / window.goodput_rps * 1e6
-
-    return one
 
 
 def modelled(
@@ -243,13 +208,11 @@ class Explain(Study[Explained]):
         topology = request.conditions.topology
         under = catalog.pick("topology", topology, catalog.topologies)
         check_path({name for own in self.asked.conditions for name in own}, topology, under.variables)
-        self.legs = legs(catalog, request, self.asked)
-        self._cells = {
-            cell.label: cell
-            for leg in self.legs
-            for state in leg.orders().states
-            for cell in [leg.cell(state)]
-        }
+        if len(request.variants) != len(SIDES):
+            raise UsageError("explain takes two variants: A and B")
+        self.legs = [leg_of(catalog, request, self.asked, side) for side in range(len(SIDES))]
+        cells = (leg.cell(state) for leg in self.legs for state in leg.orders().states)
+        self._cells = {cell.label: cell for cell in cells}
         self.corners = list(dict.fromkeys(leg.label(corner) for leg in self.legs for corner in leg.corners))
 
     @property
@@ -261,14 +224,11 @@ class Explain(Study[Explained]):
         more = self.corners if len(self._cells) > len(self.corners) else []
         once = [(label, label) for label in self._cells]
         twice = [*once, *((label, label + AGAIN) for label in more)]
-        orders = zip(
-            complete_blocks(once, self.asked.blocks, self.request.seed),
-            complete_blocks(twice, self.asked.blocks, self.request.seed),
-            strict=True,
-        )
+        blocks, seed = self.asked.blocks, self.request.seed
+        odd, even = (complete_blocks(starts, blocks, seed) for starts in (once, twice))
         return [
-            [fresh_start(self.timing, number, *one) for one in (both if number % 2 == 0 else single)]
-            for number, (single, both) in enumerate(orders, start=1)
+            [fresh_start(self.timing, n, *start) for start in (odd if n % 2 else even)[n - 1]]
+            for n in range(1, blocks + 1)
         ]
 
     def plan(self) -> Blocks:
@@ -311,10 +271,10 @@ class Explain(Study[Explained]):
         every, under = fits(cells), limits(cells)
         explained = {
             metric: one
-            for metric, fit in every.items()
-            if (one := explanation(self.legs, self.asked.words, fit, under[metric], metric))
+            for metric, means in every.items()
+            if (one := explanation(self.legs, self.asked.words, means, under[metric], metric))
         }
-        rates = every[GOODPUT].place if GOODPUT in every else {}
+        goodput = every.get(GOODPUT)
         a, b = self.request.variants
         return Explained(
             estimates=list(cell_estimates(cells, every)),
@@ -323,7 +283,7 @@ class Explain(Study[Explained]):
             b=b.label,
             explanations=list(explained.values()),
             cells=[
-                self._cell(cell, every[GOODPUT].mean(label)[0] if label in rates else None)
+                self._cell(cell, goodput.known({label: 1.0}) if goodput else None)
                 for label, cell in cells.items()
             ],
             crossings=crossings(self.legs, explained[GOODPUT], every[GOODPUT])
@@ -334,11 +294,39 @@ class Explain(Study[Explained]):
         )
 
     def _cell(self, cell: MeasuredCell, goodput_rps: float | None) -> Cell:
-        """The cell with the model beside it. goodput_rps: as it was fitted."""
-        variant = cell.own.variant
+        """What is known of a cell besides its estimates, with the model beside it. goodput_rps: as it was fitted; None: it was not."""
+        variant, windows = cell.own.variant, cell.windows
         settings = effective(self.catalog, self.request, self.asked, variant)
-        if goodput_rps is None:
-            return cell_of(cell, settings, None)
+        rates = [math.log(window.goodput_rps) for window in windows if window.goodput_rps]
+        demands_us: dict[str, list[float]] = {}
+        for window in windows:
+            for name, role in window.roles.items():
+                if window.goodput_rps:
+                    demands_us.setdefault(name, []).append(role.cpu_cores / window.goodput_rps * 1e6)
+        connections = [window.db_connections_max for window in windows if window.db_connections_max]
+        setup = self._setup(variant, settings)
+        return Cell(
+            label=variant.label,
+            variant=variant.asked,
+            coordinates=variant.coordinates,
+            settings=settings,
+            starts=len(windows),
+            held_back=cell.held_back,
+            sd_ln=statistics.stdev(rates) if len(rates) > 1 else None,
+            connections=windows[0].connections if windows else None,
+            db_connections_max=max(connections, default=None),
+            statements_per_request=cell.for_each_answer(
+                lambda w: sum(one.calls for one in w.statements.values()) if w.statements else None
+            ),
+            pooler_queries_per_request=cell.for_each_answer(lambda w: w.pooler.queries if w.pooler else None),
+            db_rtt_idle_ms=cell.mean(lambda w: w.db_rtt_ms.before_p50 if w.db_rtt_ms else None),
+            db_rtt_loaded_ms=cell.mean(lambda w: w.db_rtt_ms.during_p50 if w.db_rtt_ms else None),
+            demands_us={name: statistics.fmean(each) for name, each in demands_us.items()},
+            model=None if goodput_rps is None else modelled(windows, setup, settings, goodput_rps),
+        )
+
+    def _setup(self, variant: Variant, settings: Mapping[str, str]) -> Setup:
+        """What limits a variant. settings: effective ones."""
         proxy, pooler = (variant.variables.get(variable) for variable in LIMITS.values())
         setup = setup_of(
             self.catalog.implementation(variant.implementation),
@@ -346,9 +334,7 @@ class Explain(Study[Explained]):
             settings,
             admitted=int(proxy) if proxy else None,
         )
-        if pooler:
-            setup = replace(setup, pool=min(int(pooler), setup.pool or int(pooler)))
-        return cell_of(cell, settings, modelled(cell.windows, setup, settings, goodput_rps))
+        return replace(setup, pool=min(int(pooler), setup.pool or int(pooler))) if pooler else setup
 
 
 def _without(cells: Cells) -> list[Finding]:

@@ -36,21 +36,21 @@ def sweep(
     ] = None,
 ) -> None:
     """Measure implementations at each value of one setting: the peak, where it begins, and the loss beyond it."""
-    swept = parse_over(over)
-    asked = replace(asked, scenario=scenario or (WAIT_SCENARIO if swept.axis == "wait" else asked.scenario))
+    axis, values = parse_over(over)
+    asked = replace(asked, scenario=scenario or (WAIT_SCENARIO if axis == "wait" else asked.scenario))
     measured, tags = asked.variants(variants), {}
-    if variable := ENVIRONMENT.fullmatch(swept.axis):
+    if variable := ENVIRONMENT.fullmatch(axis):
         if asked.own_service is None:
             raise UsageError(
                 "--over env: is of a service of your own: others have settings, --over pool=4,10"
             )
         tags = {
-            one.label: {value: own_service.tag_with(one, {variable[1]: str(value)}) for value in swept.values}
+            one.label: {value: own_service.tag_with(one, {variable[1]: str(value)}) for value in values}
             for one in measured
         }
-    options = SweepOptions(axis=swept.axis, values=[*swept.values], rounds=rounds, tags=tags)
-    if swept.axis == "cores":
-        options = options.model_copy(update=on_cores(asked, swept.values))
+    options = SweepOptions(axis=axis, values=values, rounds=rounds, tags=tags)
+    if axis == "cores":
+        options = options.model_copy(update=on_cores(asked, values))
     asked.measure_variants(Sweep, measured, options)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +13,7 @@ from tandem.engine.grid import LONGEST_WAIT_MS
 from tandem.errors import UsageError, unknown
 from tandem.facts.estimate import OfVariant, by_block, goodput
 from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import Estimate, Position
+from tandem.record.conclusion import Position
 from tandem.record.part import Number, Part
 from tandem.studies.sweep.usl import Usl, fit
 
@@ -31,17 +30,9 @@ WAIT_SCENARIO = "work"
 WANTED = "AXIS=VALUES, such as connections=1..512 or pool=4,10,32"
 
 
-@dataclass(frozen=True)
-class Over:
-    """What is swept. values: distinct, ascending."""
-
-    axis: str
-    values: tuple[int, ...]
-
-
-def parse_over(text: str) -> Over:
-    """`pool=4,10,16` or `connections=1..512`: a list, or the powers of two from one end to the other, both ends
-    included. Raises UsageError."""
+def parse_over(text: str) -> tuple[str, list[int]]:
+    """An axis and its values, distinct and ascending. `pool=4,10,16` or `connections=1..512`: a list, or the powers of two from
+    one end to the other, both ends included. Raises UsageError."""
     axis, equals, given = text.strip().partition("=")
     if not equals:
         raise UsageError(f"--over takes {WANTED}, not '{text}'")
@@ -62,7 +53,7 @@ def parse_over(text: str) -> Over:
         raise UsageError(f"--over wait: the maximum is {LONGEST_WAIT_MS} ms, as windows last only seconds")
     if len(values) < 2:
         raise UsageError(f"--over {axis} needs at least two values: {WANTED}")
-    return Over(axis, tuple(sorted(values)))
+    return axis, sorted(values)
 
 
 def coordinate(axis: str) -> str:
@@ -105,18 +96,14 @@ class Swept(InContext):
     rounds: int
     curves: list[Curve] = Field(default_factory=list)
 
-    def at(self, curve: Curve, value: int | None, metric: str = GOODPUT) -> Estimate | None:
-        """An estimate of a variant at a value."""
-        return None if value is None else self.estimate_of(metric, self.position(curve, value))
-
     def position(self, curve: Curve, value: int) -> Position:
         """Position of a variant at a value."""
         return Position(curve.variant, {coordinate(self.axis): value})
 
     def peak_rps(self, curve: Curve) -> float | None:
         """The highest mean goodput of a curve."""
-        found = self.at(curve, curve.peak_at)
-        return found.mean if found is not None else None
+        at = curve.peak_at
+        return None if at is None else self.mean_of(GOODPUT, self.position(curve, at))
 
 
 def curve(variant: str, axis: str, found: Mapping[int, OfVariant]) -> Curve:
@@ -124,24 +111,25 @@ def curve(variant: str, axis: str, found: Mapping[int, OfVariant]) -> Curve:
     rates = {value: list(by_block(one.full, goodput).values()) for value, one in found.items() if one.ok}
     known = {value: float(np.mean(own)) for value, own in rates.items() if own}
     values, complete_rounds = list(found), _rounds(list(found.values()))
-    position, behind = where(complete_rounds, C90), loss(complete_rounds)
     peak_at = max(known, key=lambda value: known[value], default=None)
-    peak = None if peak_at is None else known[peak_at]
-    complete = len(known) == len(found) and peak
-    reached = [value for value in known if peak and known[value] >= C90 * peak]
-    return Curve(
+    out = Curve(
         variant=variant,
         peak_at=peak_at,
-        c90=min(reached) if complete and axis != "wait" else None,
-        retrograde_loss=1 - known[max(found)] / peak if complete and peak else None,
+        c90=None,
+        retrograde_loss=None,
         usl=_usl(rates) if axis == "connections" or (axis == "cores" and len(found) >= LAW_CORES) else None,
-        peak_between=(values[position.peak[0]], values[position.peak[1]]) if position else None,
-        c90_between=(values[position.reaches[0]], values[position.reaches[1]])
-        if position and axis != "wait"
-        else None,
-        loss_interval=behind.interval if behind else None,
-        loss_p=behind.p if behind else None,
     )
+    if peak_at is not None and len(known) == len(found) and (peak := known[peak_at]):
+        out.c90 = min(value for value in known if known[value] >= C90 * peak)
+        out.retrograde_loss = 1 - known[max(found)] / peak
+    if (place := where(complete_rounds, C90)) and (behind := loss(complete_rounds)):
+        out.peak_between, out.c90_between = (
+            (values[first], values[last]) for first, last in (place.peak, place.reaches)
+        )
+        out.loss_interval, out.loss_p = behind.interval, behind.p
+    if axis == "wait":
+        out.c90 = out.c90_between = None
+    return out
 
 
 def _rounds(found: Sequence[OfVariant]) -> Floats:

@@ -7,11 +7,12 @@ from rich.text import Text
 from tandem.analysis.cost import APP
 from tandem.analysis.ratios import ALPHA
 from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import Position
 from tandem.record.result import Result
 from tandem.report.parts import ceilings, ending
-from tandem.report.table import Column, figure, table
-from tandem.studies.sweep.conclusions import AXES, Curve, Swept
-from tandem.wording import counted, limited_by, number, times
+from tandem.report.table import Column, figure, limit, table
+from tandem.studies.sweep.conclusions import AXES, Curve, Swept, coordinate
+from tandem.wording import counted, number, times
 
 CUT_OFF = "the peak is at {}: the ceiling shapes the peak, c90, the loss and the law as much as the application does"
 TESTED = "in brackets: 95 % intervals; a loss is reported where Dunnett's test finds the largest value behind another one"
@@ -21,44 +22,35 @@ NOTE = (
 
 
 def _table(result: Result[Swept], curve: Curve) -> Table:
-    found, peak = result.conclusions, result.conclusions.peak_rps(curve)
+    found = result.conclusions
+    positions = [found.position(curve, value) for value in found.values]
+    peak_rps, first_rps = found.peak_rps(curve), found.mean_of(GOODPUT, positions[0])
 
-    def rounds(value: int) -> str:
-        one = found.at(curve, value)
+    def rounds(position: Position) -> str:
+        one = found.estimate_of(GOODPUT, position)
         return str(one.n if one is not None else 0)
 
-    def share(value: int) -> str:
-        one = found.at(curve, value)
-        return number(one.mean / peak * 100 if one is not None and one.mean is not None and peak else None)
+    def by(position: Position, rate_rps: float | None) -> float | None:
+        own_rps = found.mean_of(GOODPUT, position)
+        return own_rps / rate_rps if own_rps is not None and rate_rps else None
 
-    def limits(value: int) -> str:
-        one = found.at(curve, value)
-        told = limited_by(one.limit if one is not None else None)
-        return "; ".join(filter(None, (told, found.context(found.position(curve, value)).near_ceiling)))
+    def limits(position: Position) -> str:
+        return "; ".join(filter(None, (limit(found, position), found.context(position).near_ceiling)))
 
-    def of(metric: str, digits: int) -> Column[int]:
-        headings = {GOODPUT: "goodput, 1/s", APP: "app CPU, µs/request"}
-        heading = headings.get(metric, "mean service time, ms")
-        return Column(heading, lambda value: figure(found, metric, found.position(curve, value), digits))
+    def of(heading: str, metric: str, digits: int) -> Column[Position]:
+        return Column(heading, lambda position: figure(found, metric, position, digits))
 
-    first = found.at(curve, found.values[0])
-
-    def speed_up(value: int) -> str:
-        one = found.at(curve, value)
-        both = (one.mean if one else None, first.mean if first else None)
-        return times(both[0] / both[1] if both[0] and both[1] else None)
-
-    faster = [Column("speed-up", speed_up)] if found.axis == "cores" else []
+    faster = Column[Position]("speed-up", lambda position: times(by(position, first_rps)))
     return table(
         f"{curve.variant}, {result.request.scenario}: {AXES.get(found.axis, 'its environment')}; {counted(found.rounds, 'rounds')}",
-        found.values,
-        Column(found.axis, str),
+        positions,
+        Column(found.axis, lambda position: str(position.coordinates[coordinate(found.axis)])),
         Column("rounds", rounds),
-        of(GOODPUT, 0),
-        Column("% of peak", share),
-        *faster,
-        of(APP, 0),
-        of("service_time_mean_ms", 2),
+        of("goodput, 1/s", GOODPUT, 0),
+        Column("% of peak", lambda position: number(by(position, peak_rps and peak_rps / 100))),
+        *([faster] if found.axis == "cores" else []),
+        of("app CPU, µs/request", APP, 0),
+        of("mean service time, ms", "service_time_mean_ms", 2),
         Column("limited by", limits, text=True),
     )
 
@@ -66,9 +58,8 @@ def _table(result: Result[Swept], curve: Curve) -> Table:
 def _between(positions: tuple[int, int] | None) -> str:
     if positions is None:
         return ""
-    return (
-        f" ({positions[0]} to {positions[1]})" if positions[0] < positions[1] else f" ({positions[0]} alone)"
-    )
+    first, last = positions
+    return f" ({first} to {last})" if first < last else f" ({first} alone)"
 
 
 def _loss(curve: Curve, last: int) -> str:
@@ -115,9 +106,8 @@ def report(result: Result[Swept]) -> Group:
 
 def headline(found: Swept) -> str:
     """The highest point of each curve."""
-    peaks = [(one, found.peak_rps(one)) for one in found.curves]
     return ", ".join(
-        f"{one.variant} {number(rate)}/s at {found.axis} {one.peak_at}"
-        for one, rate in peaks
-        if rate is not None
+        f"{one.variant} {number(rate_rps)}/s at {found.axis} {one.peak_at}"
+        for one in found.curves
+        if (rate_rps := found.peak_rps(one)) is not None
     )

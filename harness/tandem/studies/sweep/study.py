@@ -1,7 +1,7 @@
 """The study behind `sweep`: each variant at each value of one setting, fresh starts in randomised complete blocks."""
 
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Iterator, Sequence
+from itertools import batched, count
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from tandem.engine.findings import together
 from tandem.engine.grid import SETTINGS, Grid, placed, waiting
 from tandem.engine.study import Options, warn_of_too_few
 from tandem.errors import UsageError
-from tandem.facts.estimate import OfVariant, of_variants
+from tandem.facts.estimate import of_variants
 from tandem.record.conclusion import Coordinates
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
@@ -97,9 +97,10 @@ class Sweep(Grid[Swept]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Swept]:
         asked, found = self.asked, of_variants(trials, self.variants, NEEDED)
+        of_each = zip(self.request.variants, batched(found, len(asked.values), strict=True), strict=True)
         curves = [
-            curve(label, asked.axis, dict(zip(asked.values, own, strict=True)))
-            for label, own in self._by_variant(found)
+            curve(variant.label, asked.axis, dict(zip(asked.values, own, strict=True)))
+            for variant, own in of_each
         ]
         estimates = [each for one in found for each in one.standard()]
         swept = Swept(
@@ -111,24 +112,16 @@ class Sweep(Grid[Swept]):
             curves=curves,
         )
         concluded = together(trials, all(one.ok for one in found), swept, tables.headline(swept))
-        concluded.findings = [*self._pooler(), *self._shared(), *concluded.findings]
+        concluded.findings = [*self._warnings(), *concluded.findings]
         return concluded
 
-    def _shared(self) -> list[Finding]:
-        own, most = self.asked.own_cores, max(self.asked.values)
-        if self.asked.axis != "cores" or most <= own:
-            return []
-        text = f"on more than {counted(own, 'cores')} the application shares them with database, proxy and generator: less than it would do alone"
-        return [Finding.of("cores-shared", "warning", text)]
-
-    def _by_variant(self, found: list[OfVariant]) -> list[tuple[str, list[OfVariant]]]:
-        """Each variant of the request at all values."""
-        labels = [variant.label for variant in self.request.variants]
-        return [(label, [one for one in found if one.variant.asked == label]) for label in labels]
-
-    def _pooler(self) -> list[Finding]:
+    def _warnings(self) -> Iterator[Finding]:
+        """What is known of the axis without any trial."""
+        axis, own = self.asked.axis, self.asked.own_cores
         under = self.catalog.pick("topology", self.request.conditions.topology, self.catalog.topologies)
-        if self.asked.axis != "pool" or not under.variables["DATABASE_ADDRESS"].startswith("pgbouncer"):
-            return []
-        text = "PgBouncer has its own pool (PGBOUNCER_POOL_SIZE): a larger pool in the application only waits there"
-        return [Finding.of("pooled", "warning", text)]
+        if axis == "pool" and under.variables["DATABASE_ADDRESS"].startswith("pgbouncer"):
+            text = "PgBouncer has its own pool (PGBOUNCER_POOL_SIZE): a larger pool in the application only waits there"
+            yield Finding.of("pooled", "warning", text)
+        if axis == "cores" and max(self.asked.values) > own:
+            text = f"on more than {counted(own, 'cores')} the application shares them with database, proxy and generator: less than it would do alone"
+            yield Finding.of("cores-shared", "warning", text)

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from harness_capacity import VOID, Simulated, search
@@ -33,13 +32,9 @@ def interrupted(real: Catalog, results: Path, stops_at: int, resume: bool = Fals
     return lab
 
 
-def resumed(real: Catalog, results: Path, **changes: Any) -> tuple[Simulated, Result[CapacityFound]]:
+def resumed(real: Catalog, results: Path) -> tuple[Simulated, Result[CapacityFound]]:
     lab = Simulated(odd=ODD)
-    return lab, search(real, results, lab, resume=True, **{"seed": 99, **changes})[0]
-
-
-def conclusions(result: Result[CapacityFound]) -> Any:
-    return json.loads(result.conclusions.model_dump_json())
+    return lab, search(real, results, lab, resume=True, seed=99)[0]
 
 
 def folder_in(results: Path) -> Path:
@@ -47,12 +42,13 @@ def folder_in(results: Path) -> Path:
     return folder
 
 
-def test_interrupted_before_a_window_it_goes_on_with_that_trial(real: Catalog, tmp_path: Path) -> None:
+def test_interrupted_it_goes_on_with_the_trial_that_was_running(real: Catalog, tmp_path: Path) -> None:
     whole = Simulated(odd=ODD)
     record, _ = search(real, tmp_path / "whole", whole)
     assert record.verdict is Verdict.OK
     states = [probe.state for probe in (*record.conclusions.search, *record.conclusions.confirmations)]
     assert states.count(State.VOID) == 2
+    expected = record.conclusions.model_dump_json()
     places = [at for at, name in enumerate(whole.made) if name in ODD or at % 4 == 0]
     for at in places:
         name, results = whole.made[at], tmp_path / f"at-{at}"
@@ -62,20 +58,15 @@ def test_interrupted_before_a_window_it_goes_on_with_that_trial(real: Catalog, t
         running = name.split("/")[0]
         assert again.made == [m for m in whole.made if m.split("/")[0] in again.visited]
         assert again.visited == whole.visited[whole.visited.index(running) :], f"interrupted before {name}"
-        assert conclusions(found) == conclusions(record)
+        assert found.conclusions.model_dump_json() == expected
         assert (found.verdict, found.trials) == (record.verdict, record.trials)
         assert found.request.seed == 1, "the order of the loads is the first one's"
-
-
-def test_interrupted_several_times(real: Catalog, tmp_path: Path) -> None:
-    record, _ = search(real, tmp_path / "whole", Simulated(odd=ODD))
-    results = tmp_path / "parts"
-    visited = interrupted(real, results, 3).visited
+    several = tmp_path / "several"
+    visited = interrupted(real, several, 3).visited
     for _ in range(2):
-        visited += interrupted(real, results, 10, resume=True).visited
+        visited += interrupted(real, several, 10, resume=True).visited
     assert visited[:2] == ["search", "search"]
-    _, found = resumed(real, results)
-    assert conclusions(found) == conclusions(record)
+    assert resumed(real, several)[1].conclusions.model_dump_json() == expected
 
 
 def test_without_its_trials_everything_is_made_anew(real: Catalog, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from harness_samples import PROPERTY
+from harness_samples import PROPERTY, there
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +25,8 @@ from tandem.studies.capacity.search import (
 P99 = parse_slo("p99=50ms")
 
 
-def exact(limit_rps: float, start_rps: int) -> Search:
-    state = Search(start_rps)
+def exact[S: (Search, Approach)](state: S, limit_rps: float) -> S:
+    """The whole search of a limit without noise."""
     while (rate := state.next_rps()) is not None:
         state.tell(rate, rate <= limit_rps)
     return state
@@ -36,21 +36,18 @@ def exact(limit_rps: float, start_rps: int) -> Search:
 
 
 @pytest.mark.parametrize(
-    ("text", "percentile", "limit_ms", "samples"),
-    [("p99=50ms", "p99", 50, 10_000), ("p50=0.5s", "p50", 500, 200), ("p999=2.5ms", "p999", 2.5, 100_000)],
+    ("text", "asked", "samples"),
+    [
+        ("p99=50ms", "p99=50ms", 10_000),
+        ("p50=0.5s", "p50=500ms", 200),
+        ("p999=2.50ms", "p999=2.5ms", 100_000),
+        ("p90=12345s", "p90=12345000ms", 1000),
+    ],
 )
-def test_an_objective(text: str, percentile: str, limit_ms: float, samples: int) -> None:
+def test_an_objective_has_one_form_in_a_request(text: str, asked: str, samples: int) -> None:
     slo = parse_slo(text)
-    assert (slo.percentile, slo.limit_ms, slo.samples) == (percentile, limit_ms, samples)
+    assert (slo.asked, slo.samples) == (asked, samples)
     assert parse_slo(slo.asked) == slo
-
-
-@pytest.mark.parametrize(
-    ("text", "asked"),
-    [("p50=0.5s", "p50=500ms"), ("p999=2.50ms", "p999=2.5ms"), ("p90=12345s", "p90=12345000ms")],
-)
-def test_one_objective_has_one_form_in_a_request(text: str, asked: str) -> None:
-    assert parse_slo(text).asked == asked
 
 
 @pytest.mark.parametrize(
@@ -82,10 +79,8 @@ def test_below_some_rate_the_percentile_cannot_be_had() -> None:
 @PROPERTY
 @given(st.integers(20, 200_000), st.floats(0.3, 1.6))
 def test_without_noise_the_bracket_holds_the_limit(limit_rps: int, start: float) -> None:
-    state = exact(limit_rps, int(limit_rps * start))
-    lower, upper = state.lower_rps, state.upper_rps
-    assert lower is not None
-    assert upper is not None
+    state = exact(Search(int(limit_rps * start)), limit_rps)
+    lower, upper = map(there, state.edges)
     assert lower <= limit_rps <= upper
     assert upper - lower <= max(1, WIDTH * upper)
     assert state.decided
@@ -102,7 +97,7 @@ def test_any_answers_end_after_so_many_probes(answers: list[bool], start_rps: in
     while (rate := state.next_rps()) is not None:
         assert rate >= 1
         state.tell(rate, left.pop())
-    lower, upper = state.lower_rps, state.upper_rps
+    lower, upper = state.edges
     assert lower is not None or upper is not None
     if lower is not None and upper is not None:
         assert lower < upper
@@ -110,16 +105,10 @@ def test_any_answers_end_after_so_many_probes(answers: list[bool], start_rps: in
 
 def test_it_steps_up_down_and_bisects() -> None:
     state = Search(100)
-    seen = []
     for passed in (True, True, False, True):
-        rate = state.next_rps()
-        assert rate is not None
-        seen.append(rate)
-        state.tell(rate, passed)
-    assert seen == [100, 150, 225, 184]
-    down = Search(90)
-    down.tell(90, False)
-    assert down.next_rps() == 60
+        state.tell(there(state.next_rps()), passed)
+    assert list(state.votes) == [100, 150, 225, 184]
+    assert Search(90, votes={90: [False]}).next_rps() == 60
 
 
 def test_a_wrong_pass_at_the_edge_is_taken_back() -> None:
@@ -128,19 +117,16 @@ def test_a_wrong_pass_at_the_edge_is_taken_back() -> None:
     for passed in (False, False):
         assert state.next_rps() == 104
         state.tell(104, passed)
-    assert (state.lower_rps, state.upper_rps) == (100, 104)
+    assert state.edges == (100, 104)
 
 
 def test_an_edge_that_two_stalls_made_is_searched_again() -> None:
     """Seen in a real search: p99 was 125 and 440 ms in two windows, and 12 to 25 ms whenever their rates were tried again."""
     stalled = {658: [False, True, True], 625: [False, True, True]}
     state = Search(439, votes={439: [True], 537: [True], 594: [True, True], 641: [True, True], **stalled})
-    assert (state.probes, state.lower_rps, state.upper_rps) == (MOST_PROBES, 658, None)
-    while (rate := state.next_rps()) is not None:
-        state.tell(rate, rate <= 800)
-    assert state.lower_rps is not None
-    assert state.upper_rps is not None
-    assert 658 < state.lower_rps <= 800 < state.upper_rps
+    assert (state.probes, state.edges) == (MOST_PROBES, (658, None))
+    lower, upper = map(there, exact(state, 800).edges)
+    assert 658 < lower <= 800 < upper
     assert state.probes <= MOST_PROBES + MORE_PROBES
 
 
@@ -148,7 +134,7 @@ def test_nothing_is_decided_when_the_probes_run_out() -> None:
     state = Search(100, votes={100 + n: [True] for n in range(MOST_PROBES)})
     assert state.next_rps() is None
     assert not state.decided
-    assert state.upper_rps is None
+    assert state.edges == (100 + MOST_PROBES - 1, None)
 
 
 def test_a_bracket_beside_the_limit_does_not_count() -> None:
@@ -161,30 +147,21 @@ def test_a_bracket_beside_the_limit_does_not_count() -> None:
 # ---- further starts ----
 
 
-def approach(limit_rps: float, start_rps: int) -> Approach:
-    state = Approach(start_rps)
-    while (rate := state.next_rps()) is not None:
-        state.tell(rate, rate <= limit_rps)
-    return state
-
-
 @PROPERTY
 @given(st.integers(50, 200_000), st.floats(0.83, 1.2))
 def test_a_further_start_tests_both_sides_of_its_own_limit(limit_rps: int, off: float) -> None:
-    state = approach(limit_rps, max(1, round(limit_rps * off)))
+    state = exact(Approach(max(1, round(limit_rps * off))), limit_rps)
     assert len(state.made) == PROBES_A_START
-    lower, upper = state.lower_rps, state.upper_rps
-    assert lower is not None
-    assert upper is not None
+    lower, upper = map(there, state.edges)
     assert lower <= limit_rps <= upper
     assert lower <= middle_rps(state.made) <= upper
 
 
 def test_it_goes_by_tenths_until_the_outcome_changes() -> None:
-    assert [rate for rate, _ in approach(1150, 1000).made] == [1000, 1100, 1210, 1154]
-    assert [rate for rate, _ in approach(870, 1000).made] == [1000, 909, 826, 867]
-    assert [rate for rate, _ in approach(9000, 1).made] == [1, 2, 3, 4]
-    assert [rate for rate, _ in approach(0, 1).made] == [1, 1, 1, 1]
+    starts = {(1000, 1150): [1000, 1100, 1210, 1154], (1000, 870): [1000, 909, 826, 867]}
+    starts |= {(1, 9000): [1, 2, 3, 4], (1, 0): [1, 1, 1, 1]}
+    for (start_rps, limit_rps), rates in starts.items():
+        assert [rate for rate, _ in exact(Approach(start_rps), limit_rps).made] == rates
 
 
 def test_where_all_pass_the_highest_is_what_is_known() -> None:

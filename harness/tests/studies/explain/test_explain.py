@@ -26,14 +26,13 @@ from harness_engine import (
 )
 from harness_places import FIXTURES, ROOT
 from harness_samples import good_window, there
-from typer.testing import CliRunner
 
-import tandem.commands.main  # noqa: F401 (it adds the commands)
+from tandem.analysis.block_model import fit
 from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import app, read_variant
-from tandem.engine.run import conclude, run
-from tandem.errors import TandemError, UsageError
+from tandem.cli.options import read_variant
+from tandem.engine.run import run
+from tandem.errors import UsageError
 from tandem.facts.metric import GOODPUT
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
@@ -45,13 +44,12 @@ from tandem.studies.explain.command import as_published, read_preset, told
 from tandem.studies.explain.conclusions import PROGRAMS, Cell, Explained, Explanation, FactorShare
 from tandem.studies.explain.design import ExplainOptions, offer, parse_factors, taken_out
 from tandem.studies.explain.report import FILE, report, sentence
-from tandem.studies.explain.shares import explanation, fitted
+from tandem.studies.explain.shares import explanation
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.experiment import pick
 from tandem.wording import times
 
-COMMITTED = sorted(file.parent for file in ROOT.glob("results/explanations/*/result.json"))
 SYNC, ASYNC = "A python-sync as it is", "B python-async as it is"
 
 
@@ -155,6 +153,10 @@ def test_the_legs_are_the_settings_that_differ(real: Catalog) -> None:
     assert a.groups == {"connections": 0b1011}
     assert [factor.name for factor in b.factors] == ["handlers", "time zone", "reset"]
     assert b.groups == {}, "it has one of the group's factors"
+    _, on_two_cpus = Explain(real, asked(cpus=2)).legs
+    assert [factor.name for factor in on_two_cpus.factors] == ["time zone", "reset"], (
+        "two workers are the default"
+    )
 
 
 def test_what_a_factor_needs_is_equal_first(real: Catalog) -> None:
@@ -178,11 +180,6 @@ def test_from_equal_settings_what_a_factor_needs_is_its_own_last(real: Catalog) 
     assert "B python-sync own persistence" not in labels
 
 
-def test_on_two_cpus_two_workers_are_the_default(real: Catalog) -> None:
-    _, b = Explain(real, asked(cpus=2)).legs
-    assert [factor.name for factor in b.factors] == ["time zone", "reset"]
-
-
 def test_every_cell_is_in_each_block_and_the_ends_more_often(real: Catalog) -> None:
     study = Explain(real, asked())
     blocks = study.outline()
@@ -195,8 +192,9 @@ def test_every_cell_is_in_each_block_and_the_ends_more_often(real: Catalog) -> N
     names = [spec.name for block in blocks for spec in block]
     assert len({*names}) == len(names)
     assert blocks == Explain(real, asked()).outline()
-    [window] = blocks[0][0].windows
-    assert window.load == "closed"
+    assert [window.load for window in blocks[0][0].windows] == ["closed"]
+    alone = own(("node", {"DB_POOL_MAX": "4"}), ("rust-async", {}))
+    assert [len(block) for block in Explain(real, alone).outline()] == [3, 3, 3], "there are ends alone"
 
 
 def test_a_cell_has_its_own_settings_and_the_equal_ones(real: Catalog) -> None:
@@ -225,11 +223,6 @@ def test_one_implementation_has_one_cell_with_equal_settings(real: Catalog) -> N
     assert [round(share.ratio, 6) for share in of(conclusions).factors] == [4, 1, 0.5]
 
 
-def test_ends_alone_are_not_made_more_often(real: Catalog) -> None:
-    found = own(("node", {"DB_POOL_MAX": "4"}), ("rust-async", {}))
-    assert [len(block) for block in Explain(real, found).outline()] == [3, 3, 3]
-
-
 def test_the_preset_has_the_settings_of_the_published_rows() -> None:
     preset = read_preset(ROOT, "published", "recipes")
     assert preset.experiment == "sync-to-async-python"
@@ -250,66 +243,54 @@ def near_and_far(**options: Any) -> Request:
 
 
 def test_conditions_are_factors_beside_the_settings(real: Catalog) -> None:
-    there = [{"db-rtt": "15ms", "proxy-limit": "25"}, {"connections": "200"}]
-    study = Explain(real, near_and_far(conditions=there))
-    assert [factor.change for factor in study.legs[0].factors] == [
+    of_a = {"db-rtt": "15ms", "proxy-limit": "25", "pooler-mode": "session"}
+    of_b = {"connections": "200", "pooler-login": "md5"}
+    study = Explain(real, near_and_far(conditions=[of_a, of_b]))
+    a, b = study.legs
+    assert [factor.change for factor in a.factors] == [
         "db-rtt 15ms to 0ms",
         "proxy-limit 25 to –",
+        "pooler-mode session to transaction",
     ]
-    assert [factor.name for factor in study.legs[1].factors] == ["THREADS", "connections"]
+    assert [factor.name for factor in b.factors] == ["THREADS", "connections", "pooler-login"]
+    assert b.factors[-1].change == "pooler-login md5 to scram-sha-256"
     cells = {variant.label: variant for variant in study.variants}
-    far = cells["A python-sync own db-rtt"]
+    far, whole = cells["A python-sync own db-rtt"], cells["A python-sync as it is"]
     assert (far.db_rtt_ms, far.variables, far.settings) == (15, {}, {})
-    assert cells["A python-sync as it is"].variables == {"APP_MAXCONN": "25"}
+    assert whole.variables == {"APP_MAXCONN": "25", "PGBOUNCER_POOL_MODE": "session"}
     assert cells["B python-sync own connections"].scenario_changes == {"connections": 200}
+    assert cells["B python-sync own pooler-login"].variables == {"PGBOUNCER_AUTH_TYPE": "md5"}
     assert cells["B python-sync as it is"].settings == {"THREADS": "4"}
     equal = cells["python-sync equal"]
     assert (equal.db_rtt_ms, equal.variables, equal.scenario_changes) == (None, {}, {})
 
 
-def test_pgbouncers_mode_and_logins_are_conditions(real: Catalog) -> None:
-    there = [{"pooler-mode": "session"}, {"pooler-login": "md5"}]
-    study = Explain(real, near_and_far(conditions=there))
-    assert [factor.change for factor in study.legs[0].factors] == ["pooler-mode session to transaction"]
-    assert [factor.change for factor in study.legs[1].factors][1:] == ["pooler-login md5 to scram-sha-256"]
-    cells = {variant.label: variant.variables for variant in study.variants}
-    assert cells["A python-sync as it is"] == {"PGBOUNCER_POOL_MODE": "session"}
-    assert cells["B python-sync own pooler-login"] == {"PGBOUNCER_AUTH_TYPE": "md5"}
+def test_a_condition_that_is_equal_is_no_factor_and_others_may_change_together(real: Catalog) -> None:
+    equal = {"db-rtt": "0ms", "connections": str(real.scenarios["recipes"].connections)}
+    assert Explain(real, near_and_far(conditions=[equal, {}])).legs[0].factors == []
+    own_ones, load = {"db-rtt": "15ms", "connections": "200"}, {"load": ["db-rtt", "connections"]}
+    study = Explain(real, near_and_far(conditions=[own_ones, {}], factors=load))
+    [together] = study.legs[0].factors
+    assert together.settings == {"db-rtt": ("15ms", "0ms"), "connections": ("200", "50")}
 
 
-@pytest.mark.parametrize(
-    ("topology", "condition", "passed"),
-    [
-        ("direct", {"pooler-login": "md5"}, False),
-        ("proxied", {"pooler-limit": "5"}, False),
-        ("pooled", {"proxy-limit": "5"}, False),
-        ("pooled", {"pooler-mode": "session"}, True),
-        ("direct", {"connections": "5"}, True),
-    ],
-)
-def test_a_condition_of_what_is_not_in_the_path_is_refused(
-    real: Catalog, topology: str, condition: dict[str, str], passed: bool
-) -> None:
-    found = near_and_far(conditions=[condition, {}])
-    found.conditions.topology = topology
-    if passed:
-        Explain(real, found)
-        return
-    with pytest.raises(UsageError, match=f"has no effect in the topology '{topology}'"):
-        Explain(real, found)
+def test_a_condition_of_what_is_not_in_the_path_is_refused(real: Catalog) -> None:
+    def under(topology: str, **condition: str) -> Request:
+        found = near_and_far(
+            conditions=[{name.replace("_", "-"): own for name, own in condition.items()}, {}]
+        )
+        found.conditions.topology = topology
+        return found
 
-
-def test_what_is_equal_is_no_factor(real: Catalog) -> None:
-    scenario = real.scenarios["recipes"]
-    there = [{"db-rtt": "0ms", "connections": str(scenario.connections)}, {}]
-    assert Explain(real, near_and_far(conditions=there)).legs[0].factors == []
-
-
-def test_a_condition_can_change_together_with_a_setting(real: Catalog) -> None:
-    there = [{"db-rtt": "15ms", "connections": "200"}, {}]
-    study = Explain(real, near_and_far(conditions=there, factors={"load": ["db-rtt", "connections"]}))
-    [factor] = study.legs[0].factors
-    assert factor.settings == {"db-rtt": ("15ms", "0ms"), "connections": ("200", "50")}
+    Explain(real, under("pooled", pooler_mode="session"))
+    Explain(real, under("direct", connections="5"))
+    for wrong in (
+        under("direct", pooler_login="md5"),
+        under("proxied", pooler_limit="5"),
+        under("pooled", proxy_limit="5"),
+    ):
+        with pytest.raises(UsageError, match=f"has no effect in the topology '{wrong.conditions.topology}'"):
+            Explain(real, wrong)
 
 
 def test_conditions_are_typed_like_settings() -> None:
@@ -422,9 +403,9 @@ def test_the_factors_multiply_to_the_ratio(real: Catalog) -> None:
     assert found.verdict is Verdict.OK
     assert ratio(conclusions) == pytest.approx(limits(ASYNC) / limits(SYNC))
     for metric in (GOODPUT, APP):
-        one, whole = of(conclusions, metric), math.log(ratio(conclusions, metric))
-        for parts in (one.factors, one.legs):
-            assert sum(math.log(part.ratio) for part in parts) == pytest.approx(whole, abs=1e-12)
+        one, whole = of(conclusions, metric), ratio(conclusions, metric)
+        assert math.prod(part.ratio for part in one.factors) == pytest.approx(whole, rel=1e-12)
+        assert math.prod(part.ratio for part in one.legs) == pytest.approx(whole, rel=1e-12)
     programs = limits("python-async equal") / limits("python-sync equal")
     assert of(conclusions).programs.ratio == pytest.approx(programs)
     [group] = of(conclusions).groups
@@ -569,22 +550,6 @@ def test_void_starts_cost_a_value_and_no_block(real: Catalog) -> None:
     assert ratio(conclusions) == pytest.approx(limits(ASYNC) / limits(SYNC), rel=0.01)
 
 
-def test_a_cell_has_what_a_model_of_it_needs(real: Catalog) -> None:
-    trip = DbRtt(setting=4, before_p50=4.2, during_p50=4.9, during_p90=6.0, samples=10)
-    conclusions = concluded(real, answer=answers(limits, db_rtt_ms=trip)).conclusions
-    cell = conclusions.cells[0]
-    assert (cell.label, cell.variant, cell.settings["WORKERS"]) == (SYNC, "python-sync", "5")
-    assert (cell.settings["DB_POOL_MAX"], cell.settings["DB_RESET"]) == ("20", "0"), "the effective ones"
-    assert (cell.db_rtt_idle_ms, cell.db_rtt_loaded_ms) == (4.2, 4.9)
-    window = good_window()
-    assert cell.statements_per_request == pytest.approx(len(window.statements))
-    assert cell.pooler_queries_per_request == pytest.approx(len(window.statements))
-    assert cell.demands_us.keys() == window.roles.keys()
-    assert cell.demands_us["app"] > 0
-    assert cell.db_connections_max == 20
-    assert cell.connections == window.connections
-
-
 def test_each_cell_stands_beside_its_model(real: Catalog) -> None:
     """Round trips and connections are those that were counted, whatever the settings promise."""
     trip = DbRtt(setting=4, before_p50=4.2, during_p50=4.9, during_p90=6.0, samples=10)
@@ -602,28 +567,6 @@ def test_each_cell_stands_beside_its_model(real: Catalog) -> None:
     assert usable["python-async equal"] == 12, "that were seen; the pool may have 20"
 
 
-def test_the_committed_explanations_follow_from_their_trials(real: Catalog) -> None:
-    """Conclusions and model: what is computed today is what the record has."""
-    for folder in COMMITTED:
-        _, record, trials = read_folder(folder)
-        today = conclude(Explain(real, record.request), trials, record.baselines)
-        kept = type(today.conclusions).model_validate_json(today.conclusions.model_dump_json())
-        assert kept == record.conclusions, folder
-
-
-def test_json_has_factors_that_multiply_to_the_gap() -> None:
-    """The logarithms add up as far as the record's six digits tell."""
-    done = CliRunner().invoke(app, ["report", str(COMMITTED[0]), "--json"])
-    assert done.exit_code == 0
-    found = json.loads(done.stdout)["conclusions"]
-    gaps = {gap["metric"]: gap["ratio"] for gap in found["contrasts"]}
-    for one in found["explanations"]:
-        for parts in (one["factors"], one["legs"]):
-            assert sum(math.log(part["ratio"]) for part in parts) == pytest.approx(
-                math.log(gaps[one["metric"]]), abs=5e-6 * len(parts)
-            )
-
-
 def test_64_cells_in_12_blocks_are_analysed_in_two_seconds() -> None:
     names = ("one", "two", "three", "four", "five")
     both, chance = [leg(0, *names), leg(1, *names)], Random(1)
@@ -631,7 +574,7 @@ def test_64_cells_in_12_blocks_are_analysed_in_two_seconds() -> None:
     assert len({*labels}) == 64
     values = [(label, block, chance.gauss(6, 0.1)) for block in range(12) for label in labels]
     began = time.process_time()
-    assert explanation(both, [{}, {}], fitted(values)) is not None
+    assert explanation(both, [{}, {}], fit(values)) is not None
     assert time.process_time() - began < 2
 
 
@@ -639,34 +582,27 @@ def test_64_cells_in_12_blocks_are_analysed_in_two_seconds() -> None:
 
 
 def test_the_report_of_a_record() -> None:
-    _, record, _ = read_folder(COMMITTED[0])
+    _, record, _ = read_folder(ROOT / "results/explanations/published-python")
     assert text(report(record)) == (FIXTURES / "explain-report.txt").read_text()
 
 
 def test_what_is_within_noise_is_told_together(real: Catalog) -> None:
     """A factor that does nothing does not make the sentence longer."""
-    said = sentence(
-        concluded(real, answer=answers(lambda label: 100 if label == SYNC else 400, 0.03)).conclusions
-    )
+    answer = answers(lambda label: 100 if label == SYNC else 400, 0.03)
+    said = sentence(concluded(real, answer=answer).conclusions)
     assert "from factors within noise (" in said
     assert said.index("noise") < said.index("the two stacks themselves")
 
 
 def test_a_session_without_a_good_start_ends_with_a_record(real: Catalog, tmp_path: Path) -> None:
-    result, journal = run(Explain, asked(), session(real, tmp_path, FakeLab(answer=lambda *_: void_window())))
-    assert result.verdict is Verdict.VOID
-    assert result.headline == "python-async against python-sync: not explained"
+    result, journal = run(Explain, asked(), session(real, tmp_path, FakeLab(lambda *_: void_window())))
+    told = "python-async against python-sync: not explained"
+    assert (result.verdict, result.headline) == (Verdict.VOID, told)
     assert read_folder(journal.folder)[1].conclusions.explanations == []
 
 
-def test_an_interrupted_explanation_goes_on_and_its_record_is_read(real: Catalog, tmp_path: Path) -> None:
-    found = asked(blocks=2)
-    lab = FakeLab(answer=answers(limits), raises={7: TandemError("no more")})
-    with pytest.raises(TandemError, match="no more"):
-        run(Explain, found, session(real, tmp_path, lab))
-    again = FakeLab(answer=answers(limits))
-    result, journal = run(Explain, found, session(real, tmp_path, again), resume=True)
-    assert len(again.visited) == 44 - 6
+def test_an_explanation_has_a_picture_and_its_record_is_read(real: Catalog, tmp_path: Path) -> None:
+    result, journal = run(Explain, asked(blocks=2), session(real, tmp_path, FakeLab(answer=answers(limits))))
     drawn = ElementTree.fromstring((journal.folder / FILE).read_text())
     words = " ".join(part.text or "" for part in drawn.iter("{http://www.w3.org/2000/svg}text"))
     assert "persistence (A)" in words

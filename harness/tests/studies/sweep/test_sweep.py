@@ -1,6 +1,5 @@
 """tandem.studies.sweep: which values, which order, what the trials say."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -22,11 +21,10 @@ from harness_engine import (
     trial,
     void_window,
 )
-from harness_samples import good_window
+from harness_samples import good_window, there
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tandem.analysis.cost import APP
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.engine.run import run
 from tandem.errors import UsageError
@@ -36,22 +34,21 @@ from tandem.lab.prepare import VariantConditions, check, scenario_of
 from tandem.load.rows import Floats
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, CeilingLook, Result
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Trial
 from tandem.record.window import Times, Verdict, Window
-from tandem.studies.registry import read_folder
-from tandem.studies.sweep.conclusions import NEEDED, Curve, Over, Swept, parse_over
+from tandem.studies.sweep.conclusions import NEEDED, Curve, Swept, parse_over
 from tandem.studies.sweep.conclusions import curve as curve_of
 from tandem.studies.sweep.report import report
 from tandem.studies.sweep.study import Sweep, SweepOptions
 from tandem.studies.sweep.usl import fit, law
 
-POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 NAME = "rust-async"
 
 
 def asked(over: str = "connections=1..4", *names: str, rounds: int = 3, **changes: Any) -> Request:
-    swept = parse_over(over)
-    options = SweepOptions(axis=swept.axis, values=[*swept.values], rounds=rounds).as_options()
+    axis, values = parse_over(over)
+    options = SweepOptions(axis=axis, values=values, rounds=rounds).as_options()
     fields = {"study": "sweep", "plan": "ceiling", "seed": 7, "options": options, **changes}
     return request(*(names or (NAME, "contract/broken")), **fields)
 
@@ -66,9 +63,9 @@ def made(value: int, rate: float, round_: int = 1, axis: str = "connections") ->
     return trial(f"{NAME} {axis}={value}", round_, window)
 
 
-def measured(rates: dict[int, float], spread: float = 0.01) -> dict[int, list[Trial]]:
+def measured(rates: dict[int, float], axis: str = "connections") -> dict[int, list[Trial]]:
     """Three rounds."""
-    return {v: [made(v, r * (1 + spread * (n - 2)), n) for n in (1, 2, 3)] for v, r in rates.items()}
+    return {v: [made(v, r * (1 + (n - 2) / 100), n, axis) for n in (1, 2, 3)] for v, r in rates.items()}
 
 
 def curve(trials: dict[int, list[Trial]], axis: str = "connections") -> Curve:
@@ -79,28 +76,27 @@ def curve(trials: dict[int, list[Trial]], axis: str = "connections") -> Curve:
 
 
 def drawn(rates: dict[int, float], axis: str) -> Curve:
-    trials = {v: [made(v, r * (1 + (n - 2) / 100), n, axis) for n in (1, 2, 3)] for v, r in rates.items()}
-    return curve(trials, axis)
+    return curve(measured(rates, axis), axis)
 
 
 # ---- what is asked ----
 
 
 @pytest.mark.parametrize(
-    ("text", "over"),
+    ("text", "values"),
     [
-        ("connections=1..512", Over("connections", POWERS)),
-        ("pool=4,10,16,20,32,100", Over("pool", (4, 10, 16, 20, 32, 100))),
-        ("threads=3..20", Over("threads", (3, 4, 8, 16, 20))),
-        ("wait=0,1,5,20,100", Over("wait", (0, 1, 5, 20, 100))),
-        ("wait=0..4", Over("wait", (0, 1, 2, 4))),
-        ("pool=20, 4,4..8", Over("pool", (4, 8, 20))),
-        ("cores=1,2", Over("cores", (1, 2))),
-        ("env:POOL=5..50", Over("env:POOL", (5, 8, 16, 32, 50))),
+        ("connections=1..512", POWERS),
+        ("pool=4,10,16,20,32,100", [4, 10, 16, 20, 32, 100]),
+        ("threads=3..20", [3, 4, 8, 16, 20]),
+        ("wait=0,1,5,20,100", [0, 1, 5, 20, 100]),
+        ("wait=0..4", [0, 1, 2, 4]),
+        ("pool=20, 4,4..8", [4, 8, 20]),
+        ("cores=1,2", [1, 2]),
+        ("env:POOL=5..50", [5, 8, 16, 32, 50]),
     ],
 )
-def test_what_can_be_swept(text: str, over: Over) -> None:
-    assert parse_over(text) == over
+def test_what_can_be_swept(text: str, values: list[int]) -> None:
+    assert parse_over(text) == (text.partition("=")[0], values)
 
 
 @pytest.mark.parametrize(
@@ -138,25 +134,27 @@ def test_each_round_has_every_cell_once_in_an_order_of_its_own(real: Catalog) ->
     assert (window.load, window.seconds) == ("closed", real.plans["ceiling"].closed_s)
 
 
-def at(real: Catalog, over: str, **changes: Any) -> Variant:
-    """The variant at the larger of two values."""
-    return Sweep(real, asked(over, NAME, scenario="work", **changes)).variants[-1]
-
-
-def test_an_axis_changes_one_thing(real: Catalog) -> None:
-    pool = at(real, "pool=4,16")
-    assert (pool.label, pool.settings, pool.scenario_changes) == (
-        "rust-async pool=16",
-        {"DB_POOL_MAX": "16"},
-        {},
+@pytest.mark.parametrize(
+    ("over", "settings", "scenario"),
+    [
+        ("pool=4,16", {"DB_POOL_MAX": "16"}, {}),
+        ("threads=1,4", {"THREADS": "4"}, {}),
+        ("connections=1,8", {}, {"connections": 8}),
+        ("wait=0,5", {}, {"path": "/work?delay_ms=5"}),
+    ],
+)
+def test_an_axis_changes_one_thing(
+    real: Catalog, over: str, settings: dict[str, str], scenario: dict[str, Any]
+) -> None:
+    wanted = asked(over, NAME, scenario="work")
+    larger = Sweep(real, wanted).variants[-1]
+    assert larger.label == f"{NAME} {over.partition('=')[0]}={over.rpartition(',')[2]}"
+    assert (larger.settings, larger.scenario_changes) == (settings, scenario)
+    under, plain = scenario_of(real, wanted, larger), real.scenarios["work"]
+    assert (under.path, under.connections) == (
+        scenario.get("path", plain.path),
+        scenario.get("connections", plain.connections),
     )
-    assert at(real, "threads=1,4").settings == {"THREADS": "4"}
-    connections = at(real, "connections=1,8")
-    assert (connections.settings, connections.scenario_changes) == ({}, {"connections": 8})
-    waiting = at(real, "wait=0,5")
-    assert (waiting.settings, waiting.scenario_changes) == ({}, {"path": "/work?delay_ms=5"})
-    asking = scenario_of(real, asked("wait=0,5", NAME, scenario="work"), waiting)
-    assert (asking.path, asking.connections) == ("/work?delay_ms=5", real.scenarios["work"].connections)
 
 
 def test_what_a_variant_has_of_its_own_is_kept(real: Catalog) -> None:
@@ -198,6 +196,7 @@ def test_peak_c90_and_what_is_lost() -> None:
     assert (found.peak_at, found.c90) == (8, 4)
     assert found.retrograde_loss == pytest.approx(0.2)
     assert found.usl is None
+    assert drawn({0: 500.0, 5: 400.0}, "wait").c90 is None, "less is more"
 
 
 def test_a_missing_trial_is_no_figure() -> None:
@@ -206,10 +205,6 @@ def test_a_missing_trial_is_no_figure() -> None:
     assert (found.c90, found.retrograde_loss, found.peak_at) == (None, None, 2)
     nothing = curve({1: [], 2: []})
     assert (nothing.peak_at, nothing.c90) == (None, None)
-
-
-def test_for_waiting_there_is_no_c90() -> None:
-    assert drawn({0: 500.0, 5: 400.0}, "wait").c90 is None
 
 
 def result(real: Catalog, wanted: Request, trials: list[Trial]) -> Result[Swept]:
@@ -239,16 +234,12 @@ def test_what_is_left_over_after_the_second_attempt(real: Catalog) -> None:
     low, high = (f"{NAME} connections={value}" for value in (1, 2))
     trials = [trial(label, n, good_window(goodput_rps=100.0 * n)) for label in (low, high) for n in (1, 2)]
     trials[0] = trial(low, 1, void_window())
-    assert result(real, wanted, trials).verdict is Verdict.VOID
     again = [trial(label, 1, good_window(goodput_rps=120.0), attempt=2) for label in (low, high)]
-    found = result(real, wanted, [*trials, *again])
-    assert (found.verdict, found.reasons) == (Verdict.OK, [])
-    assert rates_of(found) == [160.0, 160.0], "the whole block is the second attempt's"
-    again[1] = trial(high, 1, void_window(), attempt=2)
-    found = result(real, wanted, [*trials, *again])
-    assert (found.verdict, rates_of(found)) == (Verdict.OK, [160.0, 150.0]), (
-        "a good trial is not lost by its repetition"
-    )
+    half = [again[0], trial(high, 1, void_window(), attempt=2)]
+    made_again = [result(real, wanted, [*trials, *second]) for second in ([], again, half)]
+    assert [one.verdict for one in made_again] == [Verdict.VOID, Verdict.OK, Verdict.OK]
+    assert rates_of(made_again[1]) == [160.0, 160.0], "the whole block is the second attempt's"
+    assert rates_of(made_again[2]) == [160.0, 150.0], "a good trial is not lost by its repetition"
 
 
 @pytest.mark.parametrize("answer", [lambda *_: invalid_window(), refusing], ids=["wrong", "broken"])
@@ -266,15 +257,16 @@ def test_beyond_poolers_own_pool_is_told(real: Catalog) -> None:
     assert result(real, asked("connections=4,8", NAME), []).findings == []
 
 
-def of_axis(axis: str, *variants: Variant, **options: Any) -> Request:
-    told = SweepOptions(axis=axis, values=[1, 2], rounds=2, **options).as_options()
-    return request(variants=[*variants], study="sweep", plan="ceiling", options=told)
-
-
-def test_more_cores_than_its_own_are_shared(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = of_axis(
-        "cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=1
+def on_cores(own_cores: int) -> Request:
+    """One core and two, of which so many are the application's alone."""
+    options = SweepOptions(
+        axis="cores", values=[1, 2], rounds=2, cpusets={1: "1", 2: "0-1"}, own_cores=own_cores
     )
+    return request(NAME, study="sweep", plan="ceiling", options=options.as_options())
+
+
+def test_more_cores_than_its_own_are_shared(real: Catalog) -> None:
+    wanted = on_cores(1)
     variants = Sweep(real, wanted).variants
     assert [one.variables["APP_CPUSET"] for one in variants] == ["1", "0-1"]
     assert [one.coordinates for one in variants] == [{"cores": 1}, {"cores": 2}]
@@ -283,8 +275,7 @@ def test_more_cores_than_its_own_are_shared(real: Catalog, monkeypatch: pytest.M
     [finding] = result(real, wanted, []).findings
     assert (finding.code, finding.severity) == ("cores-shared", "warning")
     assert "on more than 1 core the application shares them" in finding.text
-    alone = wanted.model_copy(update={"options": {**wanted.options, "own_cores": 2}})
-    assert result(real, alone, []).findings == []
+    assert result(real, on_cores(2), []).findings == []
 
 
 def test_a_speed_up_stands_alone_below_five_numbers_of_cores() -> None:
@@ -294,19 +285,17 @@ def test_a_speed_up_stands_alone_below_five_numbers_of_cores() -> None:
 
 
 def test_the_speed_up_is_told(real: Catalog) -> None:
-    wanted = of_axis(
-        "cores", Variant(label=NAME, implementation=NAME), cpusets={1: "1", 2: "0-1"}, own_cores=2
-    )
     trials = [made(value, 100.0 * value**0.5, n, "cores") for value in (1, 2) for n in (1, 2)]
-    told = text(report(result(real, wanted, trials)))
+    told = text(report(result(real, on_cores(2), trials)))
     assert "speed-up" in told
     assert "× 1.41" in told
 
 
 def test_a_variable_of_a_readers_own_is_in_its_image(real: Catalog) -> None:
     own = Variant(label="shop:main", implementation=OWN_SERVICE, tag="base")
-    wanted = of_axis("env:POOL", own, tags={"shop:main": {1: "one", 2: "two"}})
-    variants = Sweep(real, wanted).variants
+    tags = {"shop:main": {1: "one", 2: "two"}}
+    options = SweepOptions(axis="env:POOL", values=[1, 2], rounds=2, tags=tags).as_options()
+    variants = Sweep(real, asked(variants=[own], options=options)).variants
     assert [(one.tag, one.coordinates) for one in variants] == [("one", {"POOL": 1}), ("two", {"POOL": 2})]
 
 
@@ -336,158 +325,70 @@ def test_a_loss_is_told_where_it_is_shown(real: Catalog) -> None:
 
 def test_only_complete_rounds_are_compared(real: Catalog) -> None:
     trials = noisy({1: 50.0, 4: 100.0, 16: 70.0}, 0.01)
-    whole = curve(trials)
-    assert whole.loss_interval is not None
-    assert whole.loss_p is not None
-    assert whole.loss_p < 0.05
+    assert there(curve(trials).loss_p) < 0.05
     trials[4][1:] = [trial(f"{NAME} connections=4", n, void_window()) for n in (2, 3)]
     one = curve(trials)
     assert (one.loss_p, one.loss_interval, one.c90_between, one.peak_between) == (None,) * 4
 
 
-# ---- ceilings ----
-
-
-def test_a_ceiling_is_compared_within_its_blocks(real: Catalog) -> None:
-    """The host is half as fast in the second block. By the means of all blocks the slower value would be far below."""
-    wanted = asked("connections=4,16", NAME, rounds=2)
-    trials = [
-        trial(f"{NAME} connections={v}", n, good_window(goodput_rps=rate * host))
-        for v, rate in ((4, 950.0), (16, 500.0))
-        for n, host in ((1, 1.0), (2, 0.5))
-    ]
-    seen = {"null": [CeilingLook(block=1, goodput_rps=1000.0), CeilingLook(block=2, goodput_rps=500.0)]}
-    baselines = Baselines(ceilings_rps={"null": 750.0}, looks=seen)
-    near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.contexts
-    assert (near.near_ceiling, far.near_ceiling) == ("95 % of the ceiling null", None)
-    assert far.ceiling_shares == {"null": pytest.approx(0.5)}
-
-
-# ---- the law ----
-
-
 def test_with_noise_it_is_still_near() -> None:
     noise = np.random.default_rng(3).normal(1, 0.01, (3, len(POWERS)))
-    rates = law(np.array(POWERS, dtype=np.float64), 300, 0.05, 2e-4)
     trials = {
         v: [made(v, float(r), n) for n, r in enumerate(column, start=1)]
-        for v, column in zip(POWERS, (noise * rates).T, strict=True)
+        for v, column in zip(POWERS, (noise * lawful(300, 0.05, 2e-4)).T, strict=True)
     }
-    usl = curve(trials).usl
-    assert usl is not None
+    usl = there(curve(trials).usl)
     assert usl.reason is None
     assert usl.lambda_rps == pytest.approx(300, rel=0.05)
     assert usl.sigma == pytest.approx(0.05, rel=0.1)
 
 
-# ---- interrupted ----
-
-
-def test_a_sweep_that_is_interrupted_goes_on(real: Catalog, tmp_path: Path) -> None:
-    """What was made is kept, the looks at the ceilings too; the order is the first one's."""
+def test_a_sweep_that_is_interrupted_goes_on_with_its_looks(real: Catalog, tmp_path: Path) -> None:
     wanted = asked("connections=4,16", NAME, rounds=2)
-
-    def stops(spec: TrialSpec, window: WindowSpec) -> Window:
-        if len(first.visited) == 6:
-            raise KeyboardInterrupt
-        return good_window(goodput_rps=1000.0)
-
-    first = FakeLab(stops)
+    first, second = FakeLab(raises={6: KeyboardInterrupt()}), FakeLab()
     with pytest.raises(KeyboardInterrupt):
         run(Sweep, wanted, session(real, tmp_path, first))
-    second = FakeLab(lambda *_: good_window(goodput_rps=1000.0))
     later = wanted.model_copy(update={"seed": 99})
-    found, journal = run(Sweep, later, session(real, tmp_path, second), resume=True)
-    names = [spec.name for block in Sweep(real, wanted).outline() for spec in block]
-    assert [name for name in (*first.visited[:-1], *second.visited) if not name.startswith("look-")] == names
-    assert {name for name in (*first.visited, *second.visited) if name.startswith("look-")} == {
-        f"look-{number}-{kind}" for number in (1, 2) for kind in ("null", "database")
-    }
+    found, _ = run(Sweep, later, session(real, tmp_path, second), resume=True)
     assert second.visited[0] == first.visited[-1], "what was running is made anew"
+    visited = [*first.visited[:-1], *second.visited]
+    names = [spec.name for block in Sweep(real, wanted).outline() for spec in block]
+    assert [name for name in visited if not name.startswith("look-")] == names, "in the first one's order"
+    looks = {f"look-{number}-{kind}" for number in (1, 2) for kind in ("null", "database")}
+    assert {*visited} == {*names, *looks}
     assert (found.request.seed, found.verdict) == (7, Verdict.OK)
     assert found.baselines.ceilings_rps == {"null": 1000.0, "database": 1000.0}
     assert rates_of(found) == [1000.0, 1000.0]
-    assert read_folder(journal.folder)[1].model_dump() == found.model_dump()
-
-
-def test_the_same_points_give_the_same_curve(real: Catalog) -> None:
-    """As a real sweep gave them once."""
-    seen = {4: ((1328.33, 181.055, 3.00426), (1253.67, 185.184, 3.18464))}
-    seen[16] = ((1128.0, 198.678, 14.1767), (1115.67, 205.082, 14.3265))
-    trials = [
-        trial(
-            f"{NAME} connections={value}",
-            round_,
-            good_window(
-                goodput_rps=rate,
-                app_cpu_us_per_request=cost,
-                service_time_ms=Times(samples=100, mean=mean),
-                bottleneck="database",
-            ),
-        )
-        for value, points in seen.items()
-        for round_, (rate, cost, mean) in enumerate(points, start=1)
-    ]
-    found = json.loads(
-        result(real, asked("connections=4,16", NAME, rounds=2), trials).conclusions.model_dump_json()
-    )
-    told = {(one["metric"], one["coordinates"]["connections"]): one for one in found["estimates"]}
-    wanted = {
-        (GOODPUT, 4): (1291.0, [816.677, 1765.32]),
-        (APP, 4): (183.12, [156.888, 209.351]),
-        ("service_time_mean_ms", 4): (3.09445, [1.94848, 4.24042]),
-        (GOODPUT, 16): (1121.84, [1043.5, 1200.17]),
-        (APP, 16): (201.88, [161.195, 242.565]),
-        ("service_time_mean_ms", 16): (14.2516, [13.2999, 15.2033]),
-    }
-    for key, (mean, interval) in wanted.items():
-        one = told[key]
-        assert (one["mean"], one["interval"], one["n"], one["limit"]) == (mean, interval, 2, "database")
-    [law_of] = found["curves"]
-    assert (law_of["peak_at"], law_of["c90"], law_of["retrograde_loss"]) == (4, 4, 0.131034)
-    assert law_of["usl"]["reason"] == "2 points, and three parameters need 5"
-    between = ("peak_between", "c90_between", "loss_interval", "loss_p")
-    assert None not in [law_of[name] for name in between]
 
 
 # ---- the law is fitted where it fits, and only there ----
 
 
-POWERS_OF_TWO = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-
-
 def lawful(scale: float, sigma: float, kappa: float) -> Floats:
-    return law(np.array(POWERS_OF_TWO, dtype=np.float64), scale, sigma, kappa)
+    return law(np.array(POWERS, dtype=np.float64), scale, sigma, kappa)
 
 
 @settings(max_examples=40, deadline=None, database=None, derandomize=True)
 @given(st.floats(50, 5000), st.floats(0.02, 0.3), st.floats(1e-5, 1e-3))
 def test_a_curve_that_obeys_the_law_is_recovered(scale: float, sigma: float, kappa: float) -> None:
     rates = lawful(scale, sigma, kappa)
-    found = fit(POWERS_OF_TWO, list(rates), [None] * len(rates))
+    found = fit(POWERS, list(rates), [None] * len(rates))
     assert found.reason is None
-    assert found.lambda_rps == pytest.approx(scale, rel=0.05)
-    assert found.sigma == pytest.approx(sigma, rel=0.05)
-    assert found.kappa == pytest.approx(kappa, rel=0.05)
-    assert found.peak_at == pytest.approx(((1 - sigma) / kappa) ** 0.5, rel=0.05)
+    recovered = (found.lambda_rps, found.sigma, found.kappa, found.peak_at)
+    assert recovered == pytest.approx((scale, sigma, kappa, ((1 - sigma) / kappa) ** 0.5), rel=0.05)
 
 
 @pytest.mark.parametrize(
     ("rates", "told"),
     [
         ([100, 900, 100, 900, 100, 900, 100, 900, 100, 900], "does not fit"),
-        ([100 * min(n, 8) for n in POWERS_OF_TWO], "does not fit|at its bound|do not determine"),
-        ([100 * n for n in POWERS_OF_TWO], "at its bound"),
-        ([500] * len(POWERS_OF_TWO), "does not fit|at its bound|do not determine"),
+        ([100 * min(n, 8) for n in POWERS], "does not fit|at its bound|do not determine"),
+        ([100 * n for n in POWERS], "at its bound"),
+        ([500] * len(POWERS), "does not fit|at its bound|do not determine"),
     ],
     ids=["sawtooth", "hard-limit", "linear", "flat"],
 )
 def test_what_does_not_obey_the_law_gets_no_parameters(rates: list[float], told: str) -> None:
-    found = fit(POWERS_OF_TWO, rates, [None] * len(rates))
+    found = fit(POWERS, rates, [None] * len(rates))
     assert (found.lambda_rps, found.sigma, found.kappa, found.peak_at) == (None, None, None, None)
-    assert found.reason is not None
-    assert re.search(told, found.reason), found.reason
-
-
-def test_three_points_are_too_few() -> None:
-    assert "3 points" in (fit([1, 2, 4], [1, 2, 3], [None] * 3).reason or "")
+    assert re.search(told, there(found.reason)), found.reason
