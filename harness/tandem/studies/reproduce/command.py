@@ -60,7 +60,7 @@ def reproduce_(
         _list(catalog, read_all(ROOT) | read_claims(ROOT), asked.as_json)
         return
     named = plan_named(asked.plan)
-    chosen = scaled(pick(ROOT, experiment), named, scale)
+    chosen = scaled(pick(ROOT, experiment), scale)
     cpus, generators, places = HERE.cpus, 1, HERE.topology().places
     if counts_files(chosen):
         if asked.lab:
