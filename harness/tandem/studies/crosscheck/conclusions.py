@@ -24,7 +24,7 @@ type WindowPair = dict[str, Window]
 
 @dataclass(frozen=True)
 class Criterion:
-    """What is compared. The tolerance is the larger of the two: `absolute`, or `relative` of the mean."""
+    """What is compared. The tolerance is the larger of the two: `absolute`, or `relative` of the mean of both generators."""
 
     read: Callable[[Window], float | None]
     absolute: float
@@ -32,8 +32,8 @@ class Criterion:
     judged: bool = True
     """Whether it can be a reason to disagree; False: it is shown all the same."""
 
-    def tolerance(self, level: float) -> float:
-        return max(self.absolute, self.relative * level)
+    def tolerance(self, oha_and_vegeta: Sequence[float]) -> float:
+        return max(self.absolute, self.relative * fmean(oha_and_vegeta))
 
 
 def _response(percentile: str) -> Callable[[Window], float | None]:
@@ -76,9 +76,8 @@ def pairs_of(trial: Trial) -> list[WindowPair]:
     """The pairs of a trial, as far as both windows were made."""
     found = []
     for specs in batched((one for one in trial.spec.windows if one.load == "open"), 2, strict=True):
-        made = {one.generator: trial.window(one.name) for one in specs}
-        pair = {generator: window for generator, window in made.items() if window is not None}
-        found += [pair] if len(pair) == 2 else []
+        made = {one.generator: window for one in specs if (window := trial.window(one.name))}
+        found += [made] if len(made) == 2 else []
     return found
 
 
@@ -90,10 +89,9 @@ def is_disturbed(pair: WindowPair) -> bool:
 def compared(metric: str, pairs: Sequence[WindowPair], variant: str = "") -> tuple[list[Estimate], Contrast]:
     """A metric by both generators. A metric that one side could not give in every pair, as with too few samples for a
     percentile, is not compared."""
-    read, contrast = CRITERIA[metric].read, partial(Contrast, metric=metric, of=VEGETA, to=OHA)
-    values = {
-        name: [value for pair in pairs if (value := read(pair[name])) is not None] for name in GENERATORS
-    }
+    criterion, contrast = CRITERIA[metric], partial(Contrast, metric=metric, of=VEGETA, to=OHA)
+    every = {name: [criterion.read(pair[name]) for pair in pairs] for name in GENERATORS}
+    values = {name: [value for value in own if value is not None] for name, own in every.items()}
     if any(len(own) < max(LEAST_PAIRS, len(pairs)) for own in values.values()):
         return [], contrast(ratio=None, interval=None, n=0, word="not compared")
     estimates = [
@@ -107,21 +105,17 @@ def compared(metric: str, pairs: Sequence[WindowPair], variant: str = "") -> tup
         )
         for name, own in values.items()
     ]
-    oha, vegeta = (fmean(values[name]) for name in GENERATORS)
+    oha, vegeta = map(fmean, values.values())
     interval = t_interval([theirs - ours for ours, theirs in zip(*values.values(), strict=True)])
     assert interval is not None
-    word = _word(interval, CRITERIA[metric].tolerance((oha + vegeta) / 2))
-    of_oha = (1 + interval[0] / oha, 1 + interval[1] / oha) if oha else None
-    ratio = vegeta / oha if oha else None
-    return estimates, contrast(ratio=ratio, interval=of_oha, n=len(pairs), word=word)
-
-
-def _word(difference: tuple[float, float], tolerance: float) -> Word:
-    """agree: the interval of the difference lies within the tolerance; disagree: it lies beyond; else undecided."""
-    low, high = difference
+    (low, high), tolerance = interval, criterion.tolerance([oha, vegeta])
+    word: Word = "undecided"
     if -tolerance <= low and high <= tolerance:
-        return "agree"
-    return "disagree" if low > tolerance or high < -tolerance else "undecided"
+        word = "agree"
+    elif low > tolerance or high < -tolerance:
+        word = "disagree"
+    ratio, of_oha = vegeta / oha if oha else None, (1 + low / oha, 1 + high / oha) if oha else None
+    return estimates, contrast(ratio=ratio, interval=of_oha, n=len(pairs), word=word)
 
 
 def means(metric: str, estimates: Sequence[Estimate]) -> list[float]:
@@ -142,25 +136,21 @@ def conclude(
     reasons = []
     for name in (name for name, word in words.items() if word == "disagree"):
         oha, vegeta = means(name, estimates)
-        tolerance = CRITERIA[name].tolerance((oha + vegeta) / 2)
+        tolerance = CRITERIA[name].tolerance([oha, vegeta])
         reasons.append(
             f"{metric(name).heading}: oha {oha:.4g}, vegeta {vegeta:.4g}: {vegeta - oha:+.3g} (tolerance {tolerance:.3g})"
         )
     refused = _first_texts(pairs, "invalid")
     for name, other in (GENERATORS, GENERATORS[::-1]):
-        reasons += [
-            f"only under {name}: {text}" for code, text in refused[name].items() if code not in refused[other]
-        ]
+        alone = {code: text for code, text in refused[name].items() if code not in refused[other]}
+        reasons += [f"only under {name}: {text}" for text in alone.values()]
     if reasons:
         return "disagree", [*reasons, *_causes(pairs)]
     if len(pairs) < LEAST_PAIRS:
         return "undecided", [f"only {len(pairs)} pairs were not disturbed, and {LEAST_PAIRS} are needed"]
-    reasons = [
-        f"{metric(name).heading}: more pairs are needed"
-        for name, word in words.items()
-        if word == "undecided"
-    ]
-    return ("agree" if words[RIGHT] == words[SERVICE_P50] == "agree" else "undecided"), reasons
+    unsure = [metric(name).heading for name, word in words.items() if word == "undecided"]
+    enough = words[RIGHT] == words[SERVICE_P50] == "agree"
+    return ("agree" if enough else "undecided"), [f"{heading}: more pairs are needed" for heading in unsure]
 
 
 def disturbances(pairs: Sequence[WindowPair]) -> list[str]:
@@ -183,14 +173,9 @@ def _causes(pairs: Sequence[WindowPair]) -> list[str]:
     """How busy each generator and its CPUs were: what usually explains a difference."""
     out = []
     for name in GENERATORS:
-        windows = [pair[name] for pair in pairs]
-        generator = windows[0].roles["loadgen"]
-        own = fmean(w.roles["loadgen"].cpu_cores for w in windows)
-        whole = fmean(
-            sum(role.cpu_cores for role in w.roles.values() if role.cpuset == generator.cpuset)
-            for w in windows
-        )
-        out.append(
-            f"{name} used {own:.2f} of its {generator.cores_available} cores, all roles on them together {whole:.2f}"
-        )
+        every = [pair[name].roles for pair in pairs]
+        cpuset, cores = every[0]["loadgen"].cpuset, every[0]["loadgen"].cores_available
+        own = fmean(roles["loadgen"].cpu_cores for roles in every)
+        whole = fmean(sum(r.cpu_cores for r in roles.values() if r.cpuset == cpuset) for roles in every)
+        out.append(f"{name} used {own:.2f} of its {cores} cores, all roles on them together {whole:.2f}")
     return out

@@ -1,7 +1,5 @@
 """A cross-check for people. Pure."""
 
-from statistics import fmean
-
 from rich.console import Group
 from rich.text import Text
 
@@ -26,7 +24,7 @@ def report(result: Result[CrossChecked]) -> Group:
         Column(OHA, lambda row: number(row[1][0] if row[1] else None, 2)),
         Column(VEGETA, lambda row: number(row[1][1] if row[1] else None, 2)),
         Column("vegeta / oha", lambda row: ratio_with_interval(row[0].ratio, row[0].interval)),
-        Column("tolerance", lambda row: number(row[2].tolerance(fmean(row[1])) if row[1] else None, 2)),
+        Column("tolerance", lambda row: number(row[2].tolerance(row[1]) if row[1] else None, 2)),
         Column("verdict", lambda row: Text(row[0].word or "", style=_STYLES[row[0].word or ""]), text=True),
     )
     left = f"{found.disturbed} disturbed pairs were left out. " if found.disturbed else ""
