@@ -9,7 +9,9 @@ from harness_experiments import FAST, OURS, SLOW, experiment, table
 
 from tandem.errors import UsageError
 from tandem.studies.reproduce.experiment import (
+    CLAIMS,
     CORE_STARTS,
+    EXPERIMENTS,
     PLANS,
     WIDE_STARTS,
     pick,
@@ -31,8 +33,8 @@ plans.full = {starts = 5, cap_s = 60, requests = 10000}
 
 
 def test_a_file_is_read_and_has_its_name(tmp_path: Path) -> None:
-    (tmp_path / "loadgen/experiments").mkdir(parents=True)
-    (tmp_path / "loadgen/experiments/waiting.toml").write_text(TOML)
+    (tmp_path / EXPERIMENTS).mkdir(parents=True)
+    (tmp_path / EXPERIMENTS / "waiting.toml").write_text(TOML)
     [found] = read_all(tmp_path).values()
     assert (found.name, found.plan("full").cap_s) == ("waiting", 60)
     assert found.rows[0].published == {"goodput_rps": 5}
@@ -62,12 +64,13 @@ def test_what_is_wrong_is_said_with_the_file_and_the_key(tmp_path: Path, text: s
     assert str(file) in str(error.value)
 
 
-def test_a_label_is_given_once() -> None:
+@pytest.mark.parametrize(
+    ("label", "told"), [(FAST, "'async' is given twice"), ("sync  2 threads", "would share one file")]
+)
+def test_a_label_is_given_once(label: str, told: str) -> None:
     rows = table()["rows"]
-    with pytest.raises(UsageError, match="'async' is given twice"):
-        experiment(rows=[*rows, rows[1]])
-    with pytest.raises(UsageError, match="would share one file"):
-        experiment(rows=[*rows, {**rows[1], "label": "sync  2 threads"}])
+    with pytest.raises(UsageError, match=told):
+        experiment(rows=[*rows, {**rows[1], "label": label}])
 
 
 @pytest.mark.parametrize(
@@ -78,10 +81,7 @@ def test_a_label_is_given_once() -> None:
         ({"of": OURS, "to": FAST}, "nothing says what is claimed"),
         ({"of": FAST, "to": SLOW, "figure": "p99"}, "there is no figure 'p99'. Did you mean 'p99_ms'"),
         ({"of": FAST, "to": SLOW, "figure": "p99_ms"}, "nothing says what is claimed"),
-        (
-            {"of": FAST, "to": SLOW, "host": "a desktp"},
-            "there is no host 'a desktp'. Did you mean 'a desktop'",
-        ),
+        ({"of": FAST, "to": SLOW, "host": "a desktp"}, "no host 'a desktp'. Did you mean 'a desktop'"),
     ],
 )
 def test_a_claim_is_about_what_there_is(claim: dict[str, Any], told: str) -> None:
@@ -100,11 +100,9 @@ def test_the_published_ratio() -> None:
 def test_what_a_plan_measures() -> None:
     """core is smoke more often; wide is every row as briefly as smoke."""
     found = experiment()
-    smoke = found.plan("smoke")
-    assert [row.label for row in found.measured("smoke")] == [SLOW, FAST]
-    assert len(found.measured("full")) == 3
-    assert found.measured("core") == found.measured("smoke")
-    assert found.measured("wide") == found.measured("full")
+    smoke, few, every = found.plan("smoke"), [SLOW, FAST], [SLOW, FAST, OURS]
+    measured = {plan: [row.label for row in found.measured(plan)] for plan in PLANS}
+    assert measured == {"smoke": few, "core": few, "wide": every, "full": every}
     assert found.plan("core") == smoke.model_copy(update={"starts": CORE_STARTS})
     assert found.plan("wide") == smoke.model_copy(update={"starts": WIDE_STARTS})
     assert smoke.starts < CORE_STARTS
@@ -140,16 +138,14 @@ def test_what_was_published(root: Path) -> None:
     files = [row for row in known["file-io"].rows if row.published]
     assert len(files) == 50
     assert all(len(row.published_elsewhere) == 1 for row in files)
-    for name, number, ratio in (
-        ("cpp-connections", 0, 1.18),
-        ("cpp-connections", 1, 0.81),
-        ("async-tails", 0, 0.914),
-        ("async-tails", 1, 2.03),
-        ("pooled-django", 0, 4.45),
-        ("pooled-django", 2, 2.72),
-    ):
-        own = known[name]
-        assert published_ratio(own, own.claims[number]) == pytest.approx(ratio, abs=0.01)
+    ratios = {
+        "cpp-connections": {0: 1.18, 1: 0.81},
+        "async-tails": {0: 0.914, 1: 2.03},
+        "pooled-django": {0: 4.45, 2: 2.72},
+    }
+    for name, each in ratios.items():
+        found = {number: published_ratio(known[name], known[name].claims[number]) for number in each}
+        assert found == pytest.approx(each, abs=0.01)
 
 
 def test_claims_are_quoted_and_experiments_are_not(root: Path) -> None:
@@ -163,18 +159,18 @@ def test_claims_are_quoted_and_experiments_are_not(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("old", "new", "told"),
     [
-        (("source = ", "# "), "a claim needs `source`, an address, and `hypothesis`"),
-        (("hypothesis = ", "# "), "a claim needs `source`, an address, and `hypothesis`"),
-        (("https://", ""), "source"),
+        ("source = ", "# ", "a claim needs `source`, an address, and `hypothesis`"),
+        ("hypothesis = ", "# ", "a claim needs `source`, an address, and `hypothesis`"),
+        ("https://", "", "source"),
     ],
 )
 def test_a_claim_without_its_source_is_refused(
-    root: Path, tmp_path: Path, change: tuple[str, str], told: str
+    root: Path, tmp_path: Path, old: str, new: str, told: str
 ) -> None:
-    text = (root / "loadgen/claims/small-pools.toml").read_text().replace(*change)
-    (tmp_path / "loadgen/claims").mkdir(parents=True)
-    (tmp_path / "loadgen/claims/mine.toml").write_text(text)
+    text = (root / CLAIMS / "small-pools.toml").read_text().replace(old, new)
+    (tmp_path / CLAIMS).mkdir(parents=True)
+    (tmp_path / CLAIMS / "mine.toml").write_text(text)
     with pytest.raises(UsageError, match=rf"mine\.toml: {told}"):
         read_claims(tmp_path)

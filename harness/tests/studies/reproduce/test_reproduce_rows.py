@@ -47,26 +47,17 @@ def rows(real: Catalog, root: Path) -> Callable[..., ExperimentRows]:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (
-            {"variant": {"implementation": "rust-snc"}},
-            "no implementation 'rust-snc'. Did you mean 'rust-sync'",
-        ),
+        ({"variant": {"implementation": "rust-snc"}}, "'rust-snc'. Did you mean 'rust-sync'"),
         ({"variant": {"scenario": "wrok"}}, "no scenario 'wrok'. Did you mean 'work'"),
         ({"variant": {"topology": "dircet"}}, "no topology 'dircet'. Did you mean 'direct'"),
         ({"variant": {"settings": {"THREDS": "2"}}}, "no setting 'THREDS'. Did you mean 'THREADS'"),
         ({"variant": {"settings": {"THREADS": "two"}}}, "THREADS must be a whole number"),
-        (
-            {"variant": {"implementation": "rust-hyper", "scenario": "recipe"}},
-            "rust-hyper does not support recipe",
-        ),
+        ({"variant": {"implementation": "rust-hyper", "scenario": "recipe"}}, "does not support recipe"),
         ({"variant": {"delay": 20}}, "variant -> delay: Extra inputs"),
         ({"variant": {"db_rtt_ms": 4}}, "work never asks the database"),
         ({"variant": {"variables": {"APP_MAXCON": "25"}}}, "no limit of a shared service 'APP_MAXCON'"),
         ({"variant": {"scenario_changes": {"connectons": 1}}}, "variant -> scenario_changes -> connectons"),
-        (
-            {"variant": {"scenario": "recipe"}, "window": {"delay_ms": 20}},
-            "the scenario recipe does not wait",
-        ),
+        ({"variant": {"scenario": "recipe"}, "window": {"delay_ms": 20}}, "scenario recipe does not wait"),
         ({"round_trips": 8}, "`round_trips` needs `db_rtt_ms`"),
         ({"window": {"generator": "ab", "connections": 1}}, "window -> generator"),
         ({"window": {"generator": "wrk", "connections": 0}}, "window -> connections"),
@@ -158,12 +149,11 @@ def test_one_load_is_made_once_in_a_start(rows: Callable[..., ExperimentRows]) -
     windows = [w for block in outline(found) for spec in block for w in spec.windows]
     assert len({w.name for w in windows}) == len(windows) == len(found.rows) - 2
     by_name = {w.name: w for w in windows}
-    wrk, drill, oha = (
-        by_name[name] for name in ("wrk--t10-release-v0.2", "drill-2-at-a-time-release", "oha-release")
-    )
+    wrk, oha = by_name["wrk--t10-release-v0.2"], by_name["oha-release"]
     assert (wrk.generator, wrk.generator_options, wrk.seconds) == ("wrk", {"threads": 10}, 5)
     assert wrk.scenario_changes == {"connections": 10_000}
-    assert drill.generator_options == {"requests": 3_600, "rampup_s": 10}
+    drill = {"requests": 3_600, "rampup_s": 10}
+    assert by_name["drill-2-at-a-time-release"].generator_options == drill
     assert (oha.generator, oha.seconds, oha.trim_start_s) == ("oha", 9, 5.5), "connections are opened first"
 
 
@@ -198,33 +188,27 @@ def test_rows_with_connections_and_a_wait_of_their_own(rows: Callable[..., Exper
 
 
 def test_a_claim_by_way_of_a_third_row_joins(real: Catalog) -> None:
-    own = [
-        {
-            "label": label,
-            "variant": {"implementation": "rust-hyper", "scenario_changes": {"connections": n}},
-            "smoke": n < 5,
-        }
-        for n, label in enumerate(("a", "alone", "b", "c", "unmeasured"), start=1)
-    ]
+    def row(label: str, n: int) -> dict[str, Any]:
+        variant = {"implementation": "rust-hyper", "scenario_changes": {"connections": n}}
+        return {"label": label, "variant": variant, "smoke": label != "unmeasured"}
+
+    rows = [row(label, n) for n, label in enumerate(("a", "alone", "b", "c", "unmeasured"), start=1)]
     pairs = (("b", "a"), ("c", "b"), ("unmeasured", "alone"), ("unmeasured", "a"))
     claims = [{"text": "t", "of": of, "to": to, "says": "more"} for of, to in pairs]
-    found = ExperimentRows(real, experiment(rows=own, claims=claims), "smoke", 2)
+    found = ExperimentRows(real, experiment(rows=rows, claims=claims), "smoke", 2)
     assert sorted(map(sorted, found.joined_by_claims())) == [["a", "b", "c"], ["alone"]]
 
 
 def test_a_row_may_say_how_long_its_client_waits(real: Catalog) -> None:
+    """Otherwise a request that rightly waits is given the time."""
     own = table()["rows"]
     patient = {**own[0], "variant": {**own[0]["variant"], "scenario_changes": {"timeout_s": 60}}}
-    slow = {
-        **own[1],
-        "variant": {"implementation": "rust-sync", "settings": {"THREADS": "2"}},
-        "window": {"delay_ms": 1000},
-    }
+    variant = {"implementation": "rust-sync", "settings": {"THREADS": "2"}}
+    slow = {**own[1], "variant": variant, "window": {"delay_ms": 1000}}
     found = ExperimentRows(real, experiment(rows=[patient, slow], claims=[]), "full", 2)
-    assert {one.label: one.scenario_changes.get("timeout_s") for one in found.variants} == {
-        SLOW: 60,
-        FAST: 100,
-    }
+    timeouts = {one.label: one.scenario_changes.get("timeout_s") for one in found.variants}
+    assert timeouts == {SLOW: 60, FAST: 100}
+    assert [patience_s(100, ceiling) for ceiling in (2.0, 5000.0, None)] == [100, 10, 10]
 
 
 # ---- files ----
@@ -283,18 +267,19 @@ def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would(real: Catalo
         check_space(found, round(need * 0.505))
     with pytest.raises(UsageError, match="not even a hundredth"):
         check_space(found, need // 200)
-    half = ExperimentRows(real, scaled(small(), "full", 0.5), "full", 2)
+    half = ExperimentRows(real, scaled(small(), 0.5), "full", 2)
     assert {case.lines for case in cases(half)} == {500_000}
 
 
 def test_a_scale_is_a_share_and_for_files() -> None:
-    assert scaled(small(), "full", None) == small()
-    assert all(scaled(small(), p, 0.3).digest(p) != small().digest(p) for p in PLANS)
-    for scale in (0.0, 1.5, -1.0):
-        with pytest.raises(UsageError, match="--scale takes a share"):
-            scaled(small(), "full", scale)
-    with pytest.raises(UsageError, match="--scale is for experiments with files"):
-        scaled(experiment(), "full", 0.5)
+    assert scaled(small(), None) == small()
+    assert all(scaled(small(), 0.3).digest(plan) != small().digest(plan) for plan in PLANS)
+    for of, scale, told in (
+        *((small(), scale, "--scale takes a share") for scale in (0.0, 1.5, -1.0)),
+        (experiment(), 0.5, "--scale is for experiments with files"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            scaled(of, scale)
 
 
 # ---- how long a window is, what of it is measured, and which rates waiting allows ----
@@ -345,9 +330,7 @@ def test_no_wave_of_a_long_delay_is_cut(delay_ms: int, window_s: int, ceiling_rp
 
 
 def test_connections_are_opened_before_the_measured_part() -> None:
-    few, many = opened_first(5, 100), opened_first(5, 10_000)
-    assert (few.seconds, few.trim_start_s, few.trim_end_s) == (5, 1.5, 0.5)
-    assert (many.seconds, many.trim_start_s, many.trim_end_s) == (9, 5.5, 0.5)
+    assert (opened_first(5, 100), opened_first(5, 10_000)) == ((5, 1.5, 0.5), (9, 5.5, 0.5))
     assert kept_s(opened_first(12, 100)) == 9
     with pytest.raises(UsageError, match="window_s = 2 is too short"):
         opened_first(2, 100)
@@ -369,22 +352,15 @@ def test_smoke_makes_fewer_requests_by_drill(
     assert spec.generator_options == {**options, "requests": requests}
     assert spec.seconds == seconds
     assert spec.trim_start_s == pytest.approx(seconds / 10)
-    assert own.told(FULL) == options
+    assert own.spec("w", "v", FULL, None, {}).generator_options == options
 
 
-def test_ceilings_of_waiting() -> None:
+def test_ceilings_of_waiting_and_of_round_trips() -> None:
     assert waiting_ceilings(100, 20, 32) == {"connections/delay": 5000, "threads/delay": 1600}
     assert waiting_ceilings(100, 20, None) == {"connections/delay": 5000}
     assert waiting_ceilings(100, 0, 32) == waiting_ceilings(100, None, 32) == {}
-
-
-def test_ceilings_of_round_trips() -> None:
     [ceiling] = trips_ceiling(10, 20, 16.0).values()
     assert ceiling == pytest.approx(20 / (10 * 0.016))
     assert trips_implied(20, 16.0, ceiling) == pytest.approx(10)
     assert trips_ceiling(10, None, 16.0) == trips_ceiling(None, 20, 16.0) == {}
     assert trips_implied(20, 16.0, 0.0) is None
-
-
-def test_a_request_that_rightly_waits_is_given_the_time() -> None:
-    assert [patience_s(100, ceiling) for ceiling in (2.0, 5000.0, None)] == [100, 10, 10]
