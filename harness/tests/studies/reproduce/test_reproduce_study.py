@@ -50,12 +50,11 @@ def test_smoke_of_all_is_cheap(
 def test_the_list_has_claims_in_a_group_of_their_own(root: Path) -> None:
     told = json.loads(CliRunner().invoke(app, ["reproduce", "list", "--json"]).stdout)
     groups = {entry["name"]: entry["group"] for entry in told}
+    assert groups == dict.fromkeys(read_all(root), "published") | dict.fromkeys(read_claims(root), "quoted")
     [delay] = (entry for entry in told if entry["name"] == "hyper-delay")
     assert delay["rows"] > delay["smoke_rows"] > 0
     assert delay["full_s"] > delay["smoke_s"] > 0
     assert delay["reference"] in (True, False)
-    assert {name for name, group in groups.items() if group == "quoted"} == set(read_claims(root))
-    assert {name for name, group in groups.items() if group == "published"} == set(read_all(root))
 
 
 # ---- rounds and blocks ----
@@ -68,18 +67,14 @@ def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog) -> 
     assert len(blocks) == 4 * parts
     assert [{spec.block for spec in block} for block in blocks] == [{n + 1} for n in range(len(blocks))]
     rounds = [list(chain.from_iterable(blocks[n : n + parts])) for n in range(0, len(blocks), parts)]
-    for made in rounds:
-        assert sorted(w.name for spec in made for w in spec.windows) == sorted(
-            map(file_name, study.rows.rows)
-        )
-    names = [[spec.name.partition("-")[2] for spec in made] for made in rounds]
-    assert len({tuple(order) for order in names}) == 4
+    every = sorted(map(file_name, study.rows.rows))
+    assert [sorted(w.name for spec in made for w in spec.windows) for made in rounds] == [every] * 4
+    assert len({tuple(spec.name.partition("-")[2] for spec in made) for made in rounds}) == 4
     assert blocks == asked(real, "hyper-delay", "full").outline()
     other = study.request.model_copy(update={"seed": 8})
     assert blocks != Reproduce(real, other).outline()
-    within = {
-        tuple(w.name for w in spec.windows) for block in blocks for spec in block if "async1" in spec.name
-    }
+    async1 = [spec for block in blocks for spec in block if "async1" in spec.name]
+    within = {tuple(w.name for w in spec.windows) for spec in async1}
     assert len(within) > 1, "the rows of a start have a random order as well"
 
 
@@ -134,10 +129,9 @@ class Place(FakeLab):
 
     odd: dict[int, Verdict | BaseException] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
-    made: int = 0
 
     def floor(self, spec: TrialSpec, number: int) -> FakeFloor:
-        return FakeFloor(answer=self.told, calls=self.calls)
+        return FakeFloor(answer=self.window, calls=self.calls)
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
         trial = super().visit(spec, script, folder)
@@ -145,10 +139,9 @@ class Place(FakeLab):
             start.cpu_peak_percent, start.resident_peak_bytes = 50.0, 20 << 20
         return trial
 
-    def told(self, _: TrialSpec, spec: WindowSpec) -> Window:
-        self.made += 1
+    def window(self, _: TrialSpec, spec: WindowSpec) -> Window:
         self.calls.append(str(spec.scenario_changes["path"]))
-        odd = self.odd.get(self.made, Verdict.OK)
+        odd = self.odd.get(sum(call.startswith("/") for call in self.calls), Verdict.OK)
         if isinstance(odd, BaseException):
             raise odd
         found = [finding("void", "steal", "much steal")] if odd is Verdict.VOID else []
@@ -161,13 +154,12 @@ BROKE = TandemError("the closed window broke")
 
 def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
     threads = {"implementation": "rust-sync", "settings": {"THREADS": "2"}}
-    rows = [
-        {"label": f"threads {d}", "smoke": True, "variant": threads, "window": {"delay_ms": d}}
-        for d in delays
+    rows: list[dict[str, Any]] = [
+        {"label": f"threads {ms}", "variant": threads, "window": {"delay_ms": ms}} for ms in delays
     ]
-    alone = {"variant": {"implementation": "rust-hyper"}, "window": {"delay_ms": 20}, "smoke": True}
+    rows.append({"label": "alone", "variant": {"implementation": "rust-hyper"}, "window": {"delay_ms": 20}})
     claims = [{"text": "t", "of": "alone", "to": "threads 20", "says": "same"}]
-    return experiment(rows=[*rows, {"label": "alone", **alone}], claims=claims)
+    return experiment(rows=[{**row, "smoke": True} for row in rows], claims=claims)
 
 
 @pytest.fixture
@@ -199,19 +191,16 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     assert found.verdict is Verdict.OK
     own = found.conclusions
     assert own.digest == waiting().digest("smoke")
-    row = row_of(own, "threads 20")
+    row, estimates = row_of(own, "threads 20"), estimates_of(own, "threads 20")
     assert (row.settings["THREADS"], row.settings["delay_ms"]) == ("2", "20")
     assert row.ceilings == {"connections/delay": 5000.0, "threads/delay": 100.0}
-    assert estimates_of(own, "threads 20")["peak_cpu_percent"].mean == 50
-    assert estimates_of(own, "threads 20")["peak_memory_mib"].mean == 20
-    assert estimates_of(own, "threads 20")["goodput_rps"].limit == "app-cpu"
+    assert (estimates["peak_cpu_percent"].mean, estimates["peak_memory_mib"].mean) == (50, 20)
+    assert estimates["goodput_rps"].limit == "app-cpu"
     assert own.contrasts[0].word == "stands"
     assert journal.folder.name.endswith("-reproduce-waiting-smoke")
-    keys = {trial.spec.key for trial in journal.trials()}
-    assert keys == {f"{block}-{start}" for block in (1, 2) for start in ("threads-20", "alone")}
     kind, again, trials = read_folder(journal.folder)
-    assert kind is Reproduce
-    assert len(trials) == 4
+    starts = sorted(f"{block}-{start}" for block in (1, 2) for start in ("threads-20", "alone"))
+    assert (kind, sorted(trial.spec.key for trial in trials)) == (Reproduce, starts)
     assert of_result(kind.report(again), again) == of_result(kind.report(found), found)
 
 
@@ -268,12 +257,8 @@ def test_a_ladder_is_one_variant_at_several_coordinates(root: Path) -> None:
     rates = [one for one in found.estimates if (one.variant, one.metric) == ("node", "goodput_rps")]
     levels = [1, 10, 100, 1_000, 2_500, 5_000, 7_000, 10_000]
     assert [one.coordinates for one in rates] == [{"connections": n} for n in levels]
-    last = found.judged[-1]
-    assert (last.claim.of, last.found.of, last.found.coordinates) == (
-        "node, 7,000",
-        "node",
-        {"connections": 7000},
-    )
+    claim, contrast = found.judged[-1]
+    assert (claim.of, contrast.of, contrast.coordinates) == ("node, 7,000", "node", {"connections": 7000})
 
 
 @pytest.mark.parametrize("of", FOLDERS)
