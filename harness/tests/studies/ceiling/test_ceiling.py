@@ -175,21 +175,6 @@ def test_a_figure_that_is_missing_makes_it_void(real: Catalog) -> None:
     assert "python-sync, round 3: void: the hypervisor took 20 %" in found.reasons
 
 
-def test_the_same_rounds_give_the_same_figures(real: Catalog) -> None:
-    """As a real session gave them once. The recorded rates have six digits, so the figures are near to about as many."""
-    own = rounds("rust-async", 1067.33, 1063.33, tags=["database", "database"])
-    found = concluded(real, {**OF, DATABASE: rounds(DATABASE, 1328.54, 1184.61), "rust-async": own})
-    told = {(one.variant, one.metric): one for one in found.conclusions.estimates}
-    for key, mean, interval in (
-        ((DATABASE, GOODPUT), 1256.58, (342.155, 2171.0)),
-        (("rust-async", GOODPUT), 1065.33, (1039.92, 1090.75)),
-        (("rust-async", CEILING_SHARE), 85.0504, (25.1808, 144.92)),
-    ):
-        assert told[key].mean == pytest.approx(mean, rel=1e-3)
-        assert told[key].interval == pytest.approx(interval, rel=1e-3)
-    assert told["rust-async", GOODPUT].limit == "database"
-
-
 def test_a_mix_has_no_ceiling(real: Catalog) -> None:
     with pytest.raises(UsageError, match="mixed is a mix, and no stand-in does what its requests do"):
         Ceiling(real, asked(scenario="mixed"))
