@@ -1,7 +1,6 @@
 """A folder that holds many results, in a list: what is read of each, what is named, and how fast."""
 
 import json
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -120,14 +119,6 @@ def test_a_folder_of_many_is_listed(keep: Keep, capsys: pytest.CaptureFixture[st
     assert {entry["folder"] for entry in told["entries"]} == {"one", "two"}
     with pytest.raises(UsageError, match="--markdown: a list of results"):
         report(folder, as_markdown=True)
-
-
-def test_a_study_in_a_folder_of_its_own_is_told_in_full(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(root / REAL, tmp_path / "one")
-    report(tmp_path / "one")
-    assert "rayon is ahead of tokio's tasks" in capsys.readouterr().out
 
 
 def test_only_the_first_variants_are_named() -> None:

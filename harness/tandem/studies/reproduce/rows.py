@@ -10,7 +10,7 @@ from tandem.catalog.scenario import Scenario
 from tandem.engine.blocks import complete_blocks, rounds_of_blocks
 from tandem.engine.grid import placed, waiting
 from tandem.errors import TandemError, UsageError
-from tandem.judge.file_io import PROGRAM, Case, WaySettings
+from tandem.judge.file_io import PROGRAM, WaySettings
 from tandem.lab.case import db_pool_usable, handler_threads
 from tandem.load.generator import OHA, Load
 from tandem.load.generators import GENERATORS
@@ -279,10 +279,8 @@ class ExperimentRows:
 
 def counts_files(experiment: Experiment) -> bool:
     """Say whether the program of an experiment reads and writes files and answers no HTTP."""
-    return PROGRAM in (
-        experiment.variant.get("implementation"),
-        experiment.rows[0].variant.get("implementation"),
-    )
+    implementation: str = (experiment.variant | experiment.rows[0].variant).get("implementation", "")
+    return implementation == PROGRAM
 
 
 def scaled(experiment: Experiment, scale: float | None) -> Experiment:
@@ -298,14 +296,10 @@ def scaled(experiment: Experiment, scale: float | None) -> Experiment:
     return experiment.model_copy(update={"plans": own.model_copy(update=plans)})
 
 
-def cases(rows: ExperimentRows) -> list[Case]:
-    """The different files that the starts count."""
-    return list({WaySettings.model_validate(row.settings).case: None for row in rows.rows.values()})
-
-
 def check_space(rows: ExperimentRows, free_bytes: int) -> None:
     """Raises UsageError, with the scale that would fit, where the largest case is too large for the disk."""
-    largest = max(cases(rows), key=lambda case: case.bytes)
+    cases = (WaySettings.model_validate(row.settings).case for row in rows.rows.values())
+    largest = max(cases, key=lambda case: case.bytes)
     if largest.bytes <= free_bytes:
         return
     fits = int(rows.plan.limits.get(LINES_PERCENT, 100) * free_bytes / largest.bytes)

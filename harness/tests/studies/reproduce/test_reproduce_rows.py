@@ -25,7 +25,7 @@ from tandem.studies.reproduce.experiment import (
     read_all,
     read_claims,
 )
-from tandem.studies.reproduce.rows import ExperimentRows, cases, check_space, scaled
+from tandem.studies.reproduce.rows import ExperimentRows, check_space, scaled
 from tandem.studies.reproduce.windows import (
     RowWindow,
     WindowTimes,
@@ -232,7 +232,7 @@ def test_rows_of_one_case_share_their_files(real: Catalog) -> None:
     found = ExperimentRows(real, small(), "smoke", 2)
     assert found.starts == {"1-100000-8192-hot": ["rayon", "one"], "1-100000-8192-cold": ["cold"]}
     assert found.rows["one"].settings["lines"] == "100000"
-    assert {case.lines for case in cases(ExperimentRows(real, small(), "full", 2))} == {1_000_000}
+    assert {row.settings["lines"] for row in ExperimentRows(real, small(), "full", 2).rows.values()} == {"1000000"}
     [spec] = [spec for spec in outline(found)[0] if spec.name == "1-1-100000-8192-hot"]
     assert (spec.variants, spec.windows) == (["rayon", "one"], [])
 
@@ -260,7 +260,7 @@ def test_a_case_is_never_larger_than_it_is_said_to_be(files: int, each: int) -> 
 
 def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would(real: Catalog) -> None:
     found = ExperimentRows(real, small(), "full", 2)
-    need = cases(found)[0].bytes
+    need = Case(files=1, lines=1_000_000).bytes
     check_space(found, need)
     told = r"need 32 MB, and the engine's disk has 16 MB left\. Free some space, or use --scale 0\.50"
     with pytest.raises(UsageError, match=told):
@@ -268,7 +268,7 @@ def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would(real: Catalo
     with pytest.raises(UsageError, match="not even a hundredth"):
         check_space(found, need // 200)
     half = ExperimentRows(real, scaled(small(), 0.5), "full", 2)
-    assert {case.lines for case in cases(half)} == {500_000}
+    assert {row.settings["lines"] for row in half.rows.values()} == {"500000"}
 
 
 def test_a_scale_is_a_share_and_for_files() -> None:
