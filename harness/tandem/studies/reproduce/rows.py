@@ -12,8 +12,8 @@ from tandem.engine.grid import placed, waiting
 from tandem.errors import TandemError, UsageError
 from tandem.judge.file_io import PROGRAM, WaySettings
 from tandem.lab.case import db_pool_usable, handler_threads
+from tandem.load.drill import DRILL
 from tandem.load.generator import OHA, Load
-from tandem.load.generators import GENERATORS
 from tandem.record.request import Variant
 from tandem.record.result import laid_over
 from tandem.record.store import file_name
@@ -83,7 +83,7 @@ class ExperimentRows:
         for row in experiment.measured(plan):
             try:
                 self.rows[row.label] = self._alone(row)
-            except UsageError as error:
+            except TandemError as error:
                 raise UsageError(f"{experiment.name}: row '{row.label}': {error}") from None
         self.rows = {label: self._beside_others(known) for label, known in self.rows.items()}
         # The shortest delay first: it is what is verified and warmed up.
@@ -128,7 +128,7 @@ class ExperimentRows:
         return PlannedRow(row, variant.model_copy(update=update), made.case.name, settings)
 
     def _served(self, row: ExperimentRow, variant: Variant, own: RowWindow) -> PlannedRow:
-        """A program under load. Raises UsageError for what cannot be run."""
+        """A program under load. Raises UsageError for what cannot be run, TandemError for a load that drill cannot make."""
         implementation, base = self._known(row, variant)
         app_cpus = self.catalog.app_cpus(variant.placement or "") or self.cpus
         settings = self.catalog.effective_settings(implementation, app_cpus, dict(variant.settings))
@@ -147,7 +147,11 @@ class ExperimentRows:
         if "timeout_s" not in variant.scenario_changes and patience != scenario.timeout_s:
             changes["timeout_s"] = patience
         window = own.spec(file_name(row.label), variant.label, self.plan, least, changes)
-        self._check(window, connections, scenario)
+        if own.generator == DRILL.name:
+            urls = [f"http://app/{number}" for number in scenario.expanded_ids] or None
+            options = window.generator_options
+            load = Load("http://app/", window.seconds, connections, 1, {}, urls=urls, options=options)
+            DRILL.inputs(load, "check")
         usable = db_pool_usable(scenario, implementation, settings)
         most = threads, variant.variables.get("APP_MAXCONN")
         shown = {
@@ -194,18 +198,6 @@ class ExperimentRows:
             why = known.unsupported.scenarios[base.name]
             raise UsageError(f"{known.name} does not support {base.name}: {why}")
         return known, base
-
-    def _check(self, window: WindowSpec, connections: int, scenario: Scenario) -> None:
-        """Raises UsageError for a load that its generator cannot make."""
-        if window.generator in (OHA.name, SILENT):
-            return
-        urls = [f"http://app/{number}" for number in scenario.expanded_ids] or None
-        options = window.generator_options
-        load = Load("http://app/", window.seconds, connections, 1, {}, urls=urls, options=options)
-        try:
-            GENERATORS[window.generator].inputs(load, "check")
-        except TandemError as error:
-            raise UsageError(str(error)) from None
 
     def _beside_others(self, row: PlannedRow) -> PlannedRow:
         """The row in its start. Rows of equal variants share a fresh start, and those with the same load a window; silent
