@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tandem.analysis.histogram import recorded
-from tandem.engine.findings import worst
 from tandem.facts.estimate import AT_FULL_LOAD
 from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, tags
 from tandem.judge.file_io import Counting
@@ -49,30 +48,25 @@ class RowTrial:
     """Ceilings that are known only with the measurement, in requests per second."""
     warnings: list[str] = field(default_factory=list)
 
-    def judge(self, findings: Sequence[Finding]) -> None:
-        """Takes further findings into its verdict, its reason and its warnings."""
-        grave = [finding.text for finding in findings if finding.severity != "warning"]
-        worse = worst([self.verdict, verdict(list(findings))])
-        if grave and worse is not self.verdict:
-            self.reason = grave[0]
-        self.verdict = worse
-        self.warnings += [finding.text for finding in findings if finding.severity == "warning"]
+    def judge(self, findings: list[Finding]) -> None:
+        """Take its verdict, its reason and its warnings from what was found."""
+        self.verdict = verdict(findings)
+        self.reason = next((one.text for one in findings if one.severity == self.verdict), None)
+        self.warnings = [one.text for one in findings if one.severity == "warning"]
 
 
-def row_trials(rows: Sequence[PlannedRow], trial: Trial, blocks_in_round: int = 1) -> list[RowTrial]:
+def row_trials(rows: Sequence[PlannedRow], trial: Trial, blocks_in_round: int) -> list[RowTrial]:
     """The rows that a trial measured. blocks_in_round: how many blocks have each row once, together."""
     number = (trial.spec.block - 1) // blocks_in_round + 1
     planned = {window.name for window in trial.spec.windows} or {*trial.spec.variants}
     out = []
     for row in rows:
-        if (row.window.name if row.window else row.label) not in planned:
-            continue
-        made = RowTrial(row.label, number, trial.spec.attempt)
-        if row.window is None:
-            _counted(made, trial)
-        else:
-            _loaded(made, row, trial)
-        out.append(made)
+        if (row.window.name if row.window else row.label) in planned:
+            out.append(made := RowTrial(row.label, number, trial.spec.attempt))
+            if row.window is None:
+                _counted(made, trial)
+            else:
+                _loaded(made, row, trial)
     return out
 
 
@@ -99,11 +93,9 @@ def _loaded(made: RowTrial, row: PlannedRow, trial: Trial) -> None:
         made.reason = next(filter(None, texts), "it was not measured")
         made.verdict = Verdict.FAILED if trial.verdict is Verdict.OK else trial.verdict
         return
-    window = record.only
-    made.judge([*findings, *window.findings])
-    silent = row.own.generator == SILENT
+    window, silent = record.only, row.own.generator == SILENT
     tool = None if silent or record.told is None else ToolResult.model_validate(record.told)
-    made.judge(connected(row, record, tool))
+    made.judge([*findings, *window.findings, *connected(row, record, tool)])
     if made.verdict is not Verdict.OK:
         return
     figures = _figures(row, record, tool, trial)
