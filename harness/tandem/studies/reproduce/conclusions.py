@@ -207,7 +207,7 @@ def row_found(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> tuple[R
             variant=variant,
             coordinates=coordinates,
             mean=statistics.fmean(known) if known else None,
-            interval=t_interval(known) if known else None,
+            interval=t_interval(known),
             n=len(known),
             limit=statistics.mode(tags) if tags else None,
             verdict=Verdict.OK if good else worst(one.verdict for one in bad) if bad else Verdict.VOID,
