@@ -1,27 +1,36 @@
-"""The study behind `crosscheck`: one warm application, loaded in turn by oha and by vegeta."""
+"""The study behind `crosscheck`: one warm application, loaded in turn by oha and by vegeta; and its table."""
 
 from collections.abc import Sequence
+
+from rich.console import Group
+from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.findings import first_rate, warnings, why
 from tandem.engine.grid import fresh_start
 from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
+from tandem.facts.metric import metric
 from tandem.record.request import Request
-from tandem.record.result import Baselines, Concluded
+from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict
-from tandem.studies.crosscheck import report as tables
+from tandem.report.parts import findings, spent
+from tandem.report.table import Column, table
 from tandem.studies.crosscheck.conclusions import (
     CRITERIA,
     GENERATORS,
+    OHA,
+    VEGETA,
     CrossChecked,
     compared,
     conclude,
     disturbances,
     is_disturbed,
+    means,
     pairs_of,
 )
+from tandem.wording import number, ratio_with_interval
 
 CLOSED = "closed"
 """The window that the rate follows from."""
@@ -29,6 +38,7 @@ RATE_SHARE = 0.5
 """The rate is this share of the goodput of a short closed window, unless it is given."""
 TRIM_START_S, TRIM_END_S = 1.0, 0.5
 """Trims of a window: both generators open their connections when it begins."""
+STYLES = {"agree": "green", "disagree": "red", "undecided": "yellow", "not compared": "dim"}
 
 
 class CrossCheckOptions(Options):
@@ -44,7 +54,6 @@ class CrossCheck(Study[CrossChecked]):
 
     name = "crosscheck"
     kind = CrossChecked
-    report = staticmethod(tables.report)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -85,7 +94,7 @@ class CrossCheck(Study[CrossChecked]):
         every = [(trial, pairs_of(trial)) for trial in trials]
         trial, pairs = max(every, key=lambda made: sum(not is_disturbed(pair) for pair in made[1]))
         kept = [pair for pair in pairs if not is_disturbed(pair)]
-        found = [compared(metric, kept, self.request.variants[0].label) for metric in CRITERIA]
+        found = [compared(name, kept, self.request.variants[0].label) for name in CRITERIA]
         estimates = [one for both, _ in found for one in both]
         contrasts = [contrast for _, contrast in found]
         word, reasons = conclude(kept, estimates, contrasts)
@@ -108,4 +117,25 @@ class CrossCheck(Study[CrossChecked]):
                 word=word,
                 reasons=[*reasons, *disturbances(pairs)],
             ),
+        )
+
+    @classmethod
+    def report(cls, result: Result[CrossChecked]) -> Group:
+        found, request = result.conclusions, result.request
+        out = table(
+            f"{request.variants[0].label}, {request.scenario}: oha and vegeta at {number(found.rate_rps)}/s,"
+            f" {found.pairs} pairs of {found.window_s:.0f} s",
+            [(one, means(one.metric, found.estimates), CRITERIA[one.metric]) for one in found.contrasts],
+            Column("figure", lambda row: metric(row[0].metric).heading, text=True),
+            Column(OHA, lambda row: number(row[1][0] if row[1] else None, 2)),
+            Column(VEGETA, lambda row: number(row[1][1] if row[1] else None, 2)),
+            Column("vegeta / oha", lambda row: ratio_with_interval(row[0].ratio, row[0].interval)),
+            Column("tolerance", lambda row: number(row[2].tolerance(row[1]) if row[1] else None, 2)),
+            Column("verdict", lambda row: Text(row[0].word or "", STYLES[row[0].word or ""]), text=True),
+        )
+        left = f"{found.disturbed} disturbed pairs were left out. " if found.disturbed else ""
+        note = f"{left}agree: the 95 % interval of the difference over the pairs lies within the tolerance"
+        verdict = Text(f"the generators: {found.word}", STYLES[found.word])
+        return Group(
+            out, Text(note, "dim"), verdict, *map(Text, found.reasons), spent(result), *findings(result)
         )

@@ -32,7 +32,6 @@ from tandem.studies.crosscheck.conclusions import (
     means,
     pairs_of,
 )
-from tandem.studies.crosscheck.report import report
 from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
 
 SHIFT_MS = 5.0
@@ -191,7 +190,7 @@ def test_what_answers_nothing_has_no_rate(real: Catalog) -> None:
     _, found = concluded(real, lambda *_: good_window(goodput_rps=1.0))
     assert found.verdict is Verdict.INVALID
     assert "too few right answers to derive a rate from" in found.reasons[0]
-    assert "at –/s" in text(report(result_of(asked(), found)))
+    assert "at –/s" in text(CrossCheck.report(result_of(asked(), found)))
 
 
 def test_disturbed_pairs_are_left_out_and_the_better_attempt_counts(real: Catalog) -> None:
@@ -230,7 +229,7 @@ def test_the_report(real: Catalog) -> None:
     found = result_of(asked(7, 4000), concluded(real, answered, asked(7, 4000))[1])
     assert found.verdict is Verdict.INVALID
     assert found.reasons
-    assert text(report(found)) == (FIXTURES / "crosscheck-report.txt").read_text()
+    assert text(CrossCheck.report(found)) == (FIXTURES / "crosscheck-report.txt").read_text()
     assert Result[CrossChecked].model_validate_json(found.model_dump_json()).conclusions.word == "disagree"
 
 
