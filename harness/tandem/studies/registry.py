@@ -230,7 +230,7 @@ def entry(name: str, file: Path) -> IndexEntry:
         raw = beginning(file)
         study, asked, started = _study(file, raw), raw["request"], raw["started_at"]
         datetime.fromisoformat(started)
-        found = IndexEntry(
+        return IndexEntry(
             folder=name,
             id=raw["id"],
             study=study.name,
@@ -240,4 +240,3 @@ def entry(name: str, file: Path) -> IndexEntry:
             verdict=Verdict(raw["verdict"]),
             headline=raw.get("headline", ""),
         )
-    return found

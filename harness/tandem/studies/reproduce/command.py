@@ -62,7 +62,9 @@ def reproduce_(
     rows = Reproduce(catalog, request).rows
     if counts_files(rows.experiment):
         if lab:
-            raise UsageError(f"{rows.experiment.name} reads and writes files on this machine's disk: leave --lab out")
+            raise UsageError(
+                f"{rows.experiment.name} reads and writes files on this machine's disk: leave --lab out"
+            )
         check_space(rows, HERE.free_bytes())
     asked.measure(Reproduce, request)
 

@@ -64,7 +64,12 @@ class RowWindow(BaseModel):
         return self
 
     def spec(
-        self, name: str, variant: str, plan: ExperimentPlan, ceiling_rps: float | None, changes: dict[str, Any]
+        self,
+        name: str,
+        variant: str,
+        plan: ExperimentPlan,
+        ceiling_rps: float | None,
+        changes: dict[str, Any],
     ) -> WindowSpec:
         """A row's window. ceiling_rps: that waiting allows. changes: of the scenario. Raises UsageError where it is too short."""
         options, seconds = self.generator_options, plan.window_s or WINDOW_S

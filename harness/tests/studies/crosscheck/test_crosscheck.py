@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from harness_engine import Answer, invalid_window, play, request, result_of, text
 from harness_places import FIXTURES
-from harness_samples import PROPERTY, REQUESTS, finding, good_window, there
+from harness_samples import PROPERTY, REQUESTS, finding, good_window
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +41,9 @@ def window(shift_ms: float = 0.0, **changes: Any) -> Window:
     """An open window, all of whose times are later by so much."""
     base = good_window("open").model_dump(include={"service_time_ms", "response_time_ms"}, exclude_none=True)
     times = {
-        name: Times(**{key: value + shift_ms * (key not in ("samples", "censored")) for key, value in own.items()})
+        name: Times(
+            **{key: value + shift_ms * (key not in ("samples", "censored")) for key, value in own.items()}
+        )
         for name, own in base.items()
     }
     return good_window("open", **{**times, **changes})
@@ -253,7 +255,10 @@ def test_the_same_windows_give_the_same_figures() -> None:
     found = {one.metric: one for one in contrasts}
     assert (found[SERVICE_P50].word, found["service_time_p90_ms"].word) == ("agree", "undecided")
     assert means(SERVICE_P50, estimates) == pytest.approx([0.18919, 0.213449], rel=1e-5)
-    difference = {"service_time_p90_ms": (-0.338619, 0.992351), "response_time_p50_ms": (-1.89891, -0.0309665)}
+    difference = {
+        "service_time_p90_ms": (-0.338619, 0.992351),
+        "response_time_p50_ms": (-1.89891, -0.0309665),
+    }
     for name, ends in difference.items():
         oha, _ = means(name, estimates)
         assert found[name].interval == pytest.approx([1 + end / oha for end in ends], rel=1e-5)

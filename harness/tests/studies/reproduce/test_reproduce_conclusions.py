@@ -297,7 +297,12 @@ def test_a_quoted_claim_has_one_sentence() -> None:
 def test_plots_are_svg_with_both_kinds_of_axes() -> None:
     own = reproduction(trials(RATES)).conclusions
     assert curves.files(own.estimates) == {}, "no ladder of connections"
-    rates = (("cpp-async", 1, 3_000.0), ("cpp-async", 100, 9_000.0), ("node", 10, 300.0), ("node", 1_000, 0.0))
+    rates = (
+        ("cpp-async", 1, 3_000.0),
+        ("cpp-async", 100, 9_000.0),
+        ("node", 10, 300.0),
+        ("node", 1_000, 0.0),
+    )
     told = [
         own.estimates[0].model_copy(update={"variant": name, "mean": rate, "coordinates": {"connections": n}})
         for name, n, rate in rates

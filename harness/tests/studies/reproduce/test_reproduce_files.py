@@ -188,7 +188,9 @@ def test_a_disturbed_start_voids_its_block_which_is_made_again(
     assert (trials[0].verdict, trials[-1].spec.variants) == (Verdict.VOID, lost)
     assert result.verdict is (Verdict.OK if good == 2 else Verdict.VOID)
     text = "round 1: void: the hypervisor took 30.0% of the CPUs"
-    assert [reason for reason in result.reasons if "again" not in reason] == [f"{row}, {text}" for row in lost]
+    assert [reason for reason in result.reasons if "again" not in reason] == [
+        f"{row}, {text}" for row in lost
+    ]
     counted = {row.label: (row.good, row.made) for row in result.conclusions.rows}
     assert counted == {label: (good, 3) if label in lost else (2, 2) for label in counted}
 

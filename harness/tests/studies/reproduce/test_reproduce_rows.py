@@ -232,7 +232,9 @@ def test_rows_of_one_case_share_their_files(real: Catalog) -> None:
     found = ExperimentRows(real, small(), "smoke", 2)
     assert found.starts == {"1-100000-8192-hot": ["rayon", "one"], "1-100000-8192-cold": ["cold"]}
     assert found.rows["one"].settings["lines"] == "100000"
-    assert {row.settings["lines"] for row in ExperimentRows(real, small(), "full", 2).rows.values()} == {"1000000"}
+    assert {row.settings["lines"] for row in ExperimentRows(real, small(), "full", 2).rows.values()} == {
+        "1000000"
+    }
     [spec] = [spec for spec in outline(found)[0] if spec.name == "1-1-100000-8192-hot"]
     assert (spec.variants, spec.windows) == (["rayon", "one"], [])
 
