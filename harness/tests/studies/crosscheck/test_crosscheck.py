@@ -18,12 +18,14 @@ from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
-from tandem.studies.crosscheck.conclusions import (
+from tandem.studies.crosscheck.study import (
     CRITERIA,
     OHA,
     SERVICE_P50,
     VEGETA,
+    CrossCheck,
     CrossChecked,
+    CrossCheckOptions,
     WindowPair,
     compared,
     conclude,
@@ -32,7 +34,6 @@ from tandem.studies.crosscheck.conclusions import (
     means,
     pairs_of,
 )
-from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
 
 SHIFT_MS = 5.0
 
