@@ -1,5 +1,6 @@
 """A small experiment and its trials; a test changes the one thing that it is about."""
 
+from dataclasses import replace
 from typing import Any
 
 from harness_engine import request, result_of
@@ -57,18 +58,13 @@ def experiment(**changes: Any) -> Experiment:
 
 
 def made(row: str, block: int, rate: float, **changes: Any) -> RowTrial:
-    fields: dict[str, Any] = {
-        "row": row,
-        "block": block,
-        "figures": {"goodput_rps": rate, "mean_ms": 1e5 / rate},
-        "bottleneck": "thread-pool",
-    }
-    return RowTrial(**{**fields, **changes})
+    figures = {"goodput_rps": rate, "mean_ms": 1e5 / rate}
+    return replace(RowTrial(row, block, figures=figures, bottleneck="thread-pool"), **changes)
 
 
-def trials(rates: dict[str, float], blocks: int = 5, spread: float = 0.002) -> list[RowTrial]:
+def trials(rates: dict[str, float], blocks: int = 5) -> list[RowTrial]:
     return [
-        made(row, block, rate * (1 + spread * (block - (blocks + 1) / 2)))
+        made(row, block, rate * (1 + 0.002 * (block - (blocks + 1) / 2)))
         for row, rate in rates.items()
         for block in range(1, blocks + 1)
     ]

@@ -1,7 +1,7 @@
 """The studies. A further one is a folder beside this file, with study.py and command.py."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
@@ -76,10 +76,11 @@ def _again(request: Request, what: str) -> Callable[..., Any] | None:
     return getattr(import_module(name), what, None) if find_spec(name) else None
 
 
-def study_of(file: Path) -> type[Study[Any]]:
-    """The study that a result is of. Raises TandemError, naming the file, where that is not known."""
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Raises TandemError, naming the file, for whatever is wrong with the record in it."""
     try:
-        return _study(file, json.loads(file.read_text()))
+        yield
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise TandemError(f"{file}: the record cannot be read: {error!r}") from None
 
@@ -99,8 +100,9 @@ def _study(file: Path, raw: dict[str, Any]) -> type[Study[Any]]:
 
 
 def read_result(file: Path) -> Result[Any]:
-    """A result with its study's conclusions. Raises TandemError, naming the file."""
-    kind = study_of(file)
+    """A result with its study's conclusions. Raises TandemError, naming the file, also where its study is not known."""
+    with _named(file):
+        kind = _study(file, beginning(file))
     return read_model(Result[kind.kind], file)  # type: ignore[name-defined]
 
 
@@ -110,7 +112,8 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
     file = folder / RESULT if folder.is_dir() else folder
     if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
-    kind, result, packed = study_of(file), read_result(file), file.with_name(PACKED)
+    result, packed = read_result(file), file.with_name(PACKED)
+    kind = STUDIES[result.request.study]
     if not result.packed_sha256 and not packed.exists():
         return kind, result, read_trials(file.parent)
     result.environments, trials = unpack(packed, result.packed_sha256)
@@ -120,35 +123,30 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study, a trial, a session, answers and a service file. What results have in
     common is described once, under `$defs`."""
-    named: dict[type[BaseModel], list[str]] = {}  # two studies may conclude the same kind of thing
+    studies: dict[type[BaseModel], list[str]] = {}  # two studies may conclude the same kind of thing
     for name, kind in STUDIES.items():
-        named.setdefault(Result[kind.kind], []).append(name)  # type: ignore[name-defined]
-    of: Literal["serialization"] = "serialization"
-    every: list[type[BaseModel]] = [*named, Trial, SessionRecord, StatedAnswers, OwnService]
-    references, definitions = models_json_schema([(model, of) for model in every])
-    for model, names in named.items():
-        definition = definitions["$defs"][_key(references[model, of])]
-        definition["title"] = f"result.json of {', '.join(names)}"
-        request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"enum": names}}}]}
-        definition["properties"]["request"] = request
+        studies.setdefault(Result[kind.kind], []).append(name)  # type: ignore[name-defined]
     titles: dict[type[BaseModel], str] = {
+        **{model: f"result.json of {', '.join(names)}" for model, names in studies.items()},
         Trial: "a file of trials/, a line of trials.jsonl.xz",
         SessionRecord: "a file of results/sessions/",
         StatedAnswers: "answers.json of a page",
         OwnService: "a service file (--service)",
     }
-    for written, title in titles.items():
-        definitions["$defs"][_key(references[written, of])]["title"] = title
+    of: Literal["serialization"] = "serialization"
+    references, definitions = models_json_schema([(model, of) for model in titles])
+    for model, title in titles.items():
+        definition = definitions["$defs"][references[model, of]["$ref"].rpartition("/")[2]]
+        definition["title"] = title
+        if names := studies.get(model):
+            own = {"properties": {"study": {"enum": names}}}
+            definition["properties"]["request"] = {"allOf": [definition["properties"]["request"], own]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Tandem, schema version {SCHEMA_VERSION}",
-        "oneOf": [references[model, of] for model in every],
+        "oneOf": [references[model, of] for model in titles],
         **definitions,
     }
-
-
-def _key(reference: dict[str, Any]) -> str:
-    return str(reference["$ref"]).rpartition("/")[2]
 
 
 # ---- a folder of many ----
@@ -228,7 +226,7 @@ def beginning(file: Path) -> dict[str, Any]:
 
 def entry(name: str, file: Path) -> IndexEntry:
     """What a list says of a result. name: of its folder, for people. Raises TandemError, naming the file."""
-    try:
+    with _named(file):
         raw = beginning(file)
         study, asked, started = _study(file, raw), raw["request"], raw["started_at"]
         datetime.fromisoformat(started)
@@ -242,5 +240,3 @@ def entry(name: str, file: Path) -> IndexEntry:
             verdict=Verdict(raw["verdict"]),
             headline=raw.get("headline", ""),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TandemError(f"{file}: the record cannot be read: {error!r}") from None

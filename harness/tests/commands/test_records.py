@@ -117,12 +117,8 @@ def kept(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     measured(real, tmp_path / "elsewhere").rename(folder)
     (folder / "raw/note.txt").write_text("seen")
     monkeypatch.setattr(records, "ROOT", tmp_path)
-    for command in (
-        ["init", "-q"],
-        ["add", "."],
-        ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "all"],
-    ):
-        subprocess.run(["git", "-C", tmp_path, *command], check=True)
+    for command in ("init -q", "add .", "-c user.name=a -c user.email=b commit -qm all"):
+        subprocess.run(["git", "-C", tmp_path, *command.split()], check=True)
     records.replace(folder, folder, tmp_path / "archives")
     return folder
 

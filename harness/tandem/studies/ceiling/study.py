@@ -2,7 +2,7 @@
 the parts around it could do at most; and the tables of that."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from rich.console import Group
@@ -65,17 +65,10 @@ def supporting(catalog: Catalog, scenario: str, asked: list[str] | None) -> list
 
 def equal_load_rps(trials: Sequence[Trial], labels: Sequence[str]) -> int | None:
     """The equal load that follows from a block; None unless each of these variants has a goodput in it."""
-    good = by_label(one for one in facts(trials) if one.good)
-    found = [at_full_load(good.get(label, [])) for label in labels]
-    slowest = min((min((goodput(one.window) for one in own), default=0.0) for own in found), default=0.0)
-    return int(slowest * EQUAL_LOAD) or None
-
-
-def nearest(ceilings: Mapping[StandIn, OfVariant]) -> StandIn | None:
-    """The stand-in that reaches least."""
-    rates = {kind: by_block(one.full, goodput).values() for kind, one in ceilings.items() if one.ok}
-    means = {kind: fmean(own) for kind, own in rates.items() if own}
-    return min(means, key=lambda kind: means[kind], default=None)
+    full = by_label(at_full_load([one for one in facts(trials) if one.good]))
+    if not all(label in full for label in labels):
+        return None
+    return int(min(goodput(one.window) for label in labels for one in full[label]) * EQUAL_LOAD) or None
 
 
 def share(own: OfVariant, ceiling: OfVariant | None) -> list[Estimate]:
@@ -108,42 +101,40 @@ class Ceiling(Study[Ceilings]):
     def variants(self) -> list[Variant]:
         return [*map(stand_ins.variant, self.stand_ins.values()), *self.request.variants]
 
-    def _orders(self) -> list[list[str]]:
+    @property
+    def _orders(self) -> Iterator[tuple[int, list[str]]]:
+        """Number of each block, and its labels."""
         labels = [variant.label for variant in self.variants]
-        return complete_blocks(labels, self.timing.trials, self.request.seed)
+        return enumerate(complete_blocks(labels, self.timing.trials, self.request.seed), 1)
 
     def outline(self) -> list[list[TrialSpec]]:
-        return [
-            [self._trial(label, n, None, opened=n > 1) for label in order]
-            for n, order in enumerate(self._orders(), 1)
-        ]
+        return [[self._trial(label, n, None, opened=n > 1) for label in order] for n, order in self._orders]
 
     def plan(self) -> Blocks:
         yield from in_blocks(self._decided())
 
     def _decided(self) -> Blocks:
         rate: int | None = None
-        for block, order in enumerate(self._orders(), start=1):
-            trials = yield [self._trial(label, block, rate, opened=rate is not None) for label in order]
+        for n, order in self._orders:
+            trials = yield [self._trial(label, n, rate, opened=rate is not None) for label in order]
             rate = rate or equal_load_rps(trials, [one.label for one in self.request.variants])
 
     def _trial(self, label: str, block: int, rate: int | None, opened: bool) -> TrialSpec:
         """rate: of the open window; None, in the outline: half of the variant's own goodput stands for it."""
         plan, spec = self.timing, fresh_start(self.timing, block, label, opened=opened)
-        if label in self.stand_ins:
+        if kind := self.stand_ins.get(label):
             trims_s = plan.trim_start_s, plan.trim_end_s
-            return stand_ins.trial(
-                self.stand_ins[label], spec.name, block, spec.warm_up, plan.closed_s, trims_s
-            )
+            return stand_ins.trial(kind, spec.name, block, spec.warm_up, plan.closed_s, trims_s)
         how = {"share": EQUAL_LOAD} if rate is None else {"share": None, "rates_rps": {label: rate}}
-        windows = [spec.windows[0], *(one.model_copy(update=how) for one in spec.windows[1:])]
+        closed, *others = spec.windows
+        windows = [closed, *(one.model_copy(update=how) for one in others)]
         return spec.model_copy(update={"windows": windows})
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Ceilings]:
         found = of_variants(trials, self.variants, NEEDED)
-        ceilings = {one.variant.stand_in: one for one in found if one.variant.stand_in is not None}
-        lowest = nearest(ceilings)
-        ceiling = ceilings[lowest] if lowest is not None else None
+        ceilings = [one for one in found if one.variant.stand_in and one.ok]
+        ceiling = min(ceilings, key=lambda one: fmean(by_block(one.full, goodput).values()), default=None)
+        nearest = ceiling.variant.stand_in if ceiling else None
         estimates = list[Estimate]()
         for one in found:
             estimates += one.standard()
@@ -154,10 +145,10 @@ class Ceiling(Study[Ceilings]):
             estimates=estimates,
             rounds=self.timing.trials,
             equal_load_rps=first_rate(trials),
-            nearest=lowest,
+            nearest=nearest,
         )
         shares = [one for one in estimates if one.metric == CEILING_SHARE]
-        headline = ", ".join(f"{one.variant} {one.mean:.0f}% of {lowest}" for one in shares)
+        headline = ", ".join(f"{one.variant} {one.mean:.0f}% of {nearest}" for one in shares)
         return together(trials, all(one.ok for one in found), reached, headline)
 
     @classmethod

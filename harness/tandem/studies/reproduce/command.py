@@ -12,16 +12,8 @@ from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.record.store import RESULT
 from tandem.report.table import texts
-from tandem.studies.reproduce.experiment import (
-    PLANS,
-    Experiment,
-    PlanName,
-    pick,
-    plan_named,
-    read_all,
-    read_claims,
-)
-from tandem.studies.reproduce.rows import ExperimentRows, check_space, counts_files, scaled
+from tandem.studies.reproduce.experiment import PLANS, Experiment, PlanName, plan_named, read_all, read_claims
+from tandem.studies.reproduce.rows import check_space, counts_files
 from tandem.studies.reproduce.study import Reproduce, request_for
 from tandem.wording import lasts
 
@@ -57,26 +49,28 @@ def reproduce_(
     """Run a published experiment again: our result beside the published one, and the outcome of each claim."""
     catalog = Catalog(ROOT)
     if experiment == LIST:
-        _list(catalog, read_all(ROOT) | read_claims(ROOT), asked.as_json)
+        _list(catalog, asked.as_json)
         return
-    named = plan_named(asked.plan)
-    chosen = scaled(pick(ROOT, experiment), named, scale)
+    named, lab = plan_named(asked.plan), asked.lab or None
     cpus, generators, places = HERE.cpus, 1, HERE.topology().places
-    if counts_files(chosen):
-        if asked.lab:
-            raise UsageError(f"{chosen.name} reads and writes files on this machine's disk: leave --lab out")
-        check_space(ExperimentRows(catalog, chosen, named, cpus, places=places), HERE.free_bytes())
-    if asked.lab:
-        machines = catalog.lab(asked.lab)
+    if lab:
+        machines = catalog.lab(lab)
         cpus = places = app_cpus(machines)
         generators = generators_in(machines)
-    seed, lab = seed_or_new(asked.seed), asked.lab or None
+    seed = seed_or_new(asked.seed)
     request = request_for(catalog, experiment, named, cpus, seed, lab, generators, scale, places)
+    rows = Reproduce(catalog, request).rows
+    if counts_files(rows.experiment):
+        if lab:
+            raise UsageError(
+                f"{rows.experiment.name} reads and writes files on this machine's disk: leave --lab out"
+            )
+        check_space(rows, HERE.free_bytes())
     asked.measure(Reproduce, request)
 
 
-def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -> None:
-    found = [_entry(catalog, experiment) for experiment in experiments.values()]
+def _list(catalog: Catalog, as_json: bool) -> None:
+    found = [_entry(catalog, experiment) for experiment in (read_all(ROOT) | read_claims(ROOT)).values()]
     if as_json:
         print_json(found)
         return
@@ -95,20 +89,18 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
     out.print(f"{', '.join(PLANS)}: number of rows and approximate time, without builds", style="dim")
 
 
-def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | float | bool | None]:
-    entry: dict[str, str | int | float | bool | None] = {
+def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | float | bool | None]:
+    return {
         "name": experiment.name,
         "group": "quoted" if experiment.source else "published",
         "source": experiment.source,
         "title": experiment.title,
         "origin": experiment.origin,
         "rows": len(experiment.rows),
+        **{f"{plan}_rows": len(experiment.measured(plan)) for plan in PLANS},
+        **{f"{plan}_s": round(estimate_s(catalog, experiment.name, plan)) for plan in PLANS},
+        "reference": any((ROOT / of / experiment.name / RESULT).is_file() for of in REFERENCES),
     }
-    for plan in PLANS:
-        entry[f"{plan}_rows"] = len(experiment.measured(plan))
-        entry[f"{plan}_s"] = round(estimate_s(catalog, experiment.name, plan))
-    entry["reference"] = any((ROOT / of / experiment.name / RESULT).is_file() for of in REFERENCES)
-    return entry
 
 
 def estimate_s(catalog: Catalog, name: str, plan: PlanName) -> float:

@@ -3,7 +3,7 @@ rows, block by block. Pure."""
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import scipy
@@ -47,7 +47,7 @@ def implied(published: float | None) -> Says | None:
 
 def ratio[Block](of: Mapping[Block, float], to: Mapping[Block, float]) -> Ratio:
     """of / to over the blocks that have both; figures by block, all above 0."""
-    return compare([math.log(of[block] / to[block]) for block in [block for block in of if block in to]])
+    return compare([math.log(of[block] / to[block]) for block in of if block in to])
 
 
 def p_decided(says: Says, found: ClaimRatio) -> float | None:
@@ -207,7 +207,7 @@ def row_found(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> tuple[R
             variant=variant,
             coordinates=coordinates,
             mean=statistics.fmean(known) if known else None,
-            interval=t_interval(known) if known else None,
+            interval=t_interval(known),
             n=len(known),
             limit=statistics.mode(tags) if tags else None,
             verdict=Verdict.OK if good else worst(one.verdict for one in bad) if bad else Verdict.VOID,
@@ -235,7 +235,7 @@ def row_found(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> tuple[R
 
 def claims_found(
     experiment: Experiment, rows: Mapping[str, PlannedRow], trials: Mapping[str, Sequence[RowTrial]]
-) -> Iterator[JudgedClaim]:
+) -> list[JudgedClaim]:
     """The claims with their verdicts; all of them share what may be decided by chance. trials: of each row. A ratio lives within
     its block: a block that was made again counts as a block of its own."""
     claims = [claim for claim in experiment.claims if {claim.of, claim.to} <= rows.keys()]
@@ -252,11 +252,10 @@ def claims_found(
             for label in (claim.of, claim.to)
         ]
         measured.append((says, ratio(*by_row)))
+    judged = []
     for claim, (says, found), p in zip(claims, measured, adjusted(measured), strict=True):
         published, word = published_ratio(experiment, claim), verdict(says, found, p)
-        told = ClaimFound(
-            of=claim.of, to=claim.to, says=says, host=claim.host, size=size(says, word, published, found)
-        )
+        large = size(says, word, published, found)
         of, to = rows[claim.of].described, rows[claim.to].described
         alike = of.coordinates == to.coordinates
         contrast = of_ratio(
@@ -271,25 +270,9 @@ def claims_found(
             published=published,
             text=claim.text,
         )
-        yield JudgedClaim(told, contrast)
-
-
-def whole(starts: int, rows: Sequence[RowFound], trials: Sequence[RowTrial]) -> Verdict:
-    """ok: every row has two good trials, or all of them where the plan has fewer. One invalid trial makes the whole
-    invalid: it says something about the program or the load, not about the moment."""
-    found = worst(one.verdict for one in trials)
-    if found in (Verdict.FAILED, Verdict.INVALID):
-        return found
-    return Verdict.OK if all(row.good >= min(2, starts) for row in rows) else Verdict.VOID
-
-
-def reasons(trials: Sequence[RowTrial]) -> list[str]:
-    """Why trials do not count."""
-    return [
-        f"{one.row}, round {one.block}{'' if one.attempt == 1 else ', again'}: {one.verdict}: {one.reason}"
-        for one in trials
-        if one.verdict is not Verdict.OK
-    ]
+        kept = ClaimFound(of=claim.of, to=claim.to, says=says, host=claim.host, size=large)
+        judged.append(JudgedClaim(kept, contrast))
+    return judged
 
 
 def conclude(
@@ -299,20 +282,30 @@ def conclude(
     rows: Sequence[PlannedRow],
     trials: Sequence[RowTrial],
 ) -> Concluded[Reproduced]:
-    """The answer. digest: of what was measured. rows: in the order of the file. trials: all that were made."""
+    """The answer. digest: of what was measured. rows: in the order of the file. trials: all that were made.
+
+    ok: every row has two good trials, or all of them where the plan has fewer. One invalid trial makes the whole
+    invalid: it says something about the program or the load, not about the moment."""
     starts = experiment.plan(plan).starts
     by_row = {row.label: [one for one in trials if one.row == row.label] for row in rows}
-    ordered = [one for own in by_row.values() for one in own]
+    bad = [one for own in by_row.values() for one in own if one.verdict is not Verdict.OK]
     measured = [row_found(row, by_row[row.label], experiment.figures[0]) for row in rows]
-    found = list(claims_found(experiment, {row.label: row for row in rows}, by_row))
-    stand = sum(one.found.word == "stands" for one in found)
+    claims = claims_found(experiment, {row.label: row for row in rows}, by_row)
+    stand = sum(one.found.word == "stands" for one in claims)
+    enough = all(row.good >= min(2, starts) for row, _ in measured)
+    gravest = worst(one.verdict for one in bad)
+    if gravest in (Verdict.OK, Verdict.VOID):
+        gravest = Verdict.OK if enough else Verdict.VOID
     return Concluded(
-        headline=f"{stand} of {len(found)} claims stand",
-        verdict=whole(starts, [row for row, _ in measured], ordered),
-        reasons=reasons(ordered),
+        headline=f"{stand} of {len(claims)} claims stand",
+        verdict=gravest,
+        reasons=[
+            f"{one.row}, round {one.block}{'' if one.attempt == 1 else ', again'}: {one.verdict}: {one.reason}"
+            for one in bad
+        ],
         conclusions=Reproduced(
             estimates=[one for _, own in measured for one in own],
-            contrasts=[one.found for one in found],
+            contrasts=[one.found for one in claims],
             **experiment.model_dump(include={*Described.model_fields}),
             experiment=experiment.name,
             plan=plan,
@@ -320,6 +313,6 @@ def conclude(
             digest=digest,
             columns=experiment.figures,
             rows=[row for row, _ in measured],
-            claims=[one.claim for one in found],
+            claims=[one.claim for one in claims],
         ),
     )

@@ -88,18 +88,6 @@ class Plans(_Part):
     smoke: ExperimentPlan
     full: ExperimentPlan
 
-    def named(self, name: PlanName) -> ExperimentPlan:
-        if name == "full":
-            return self.full
-        starts = {"smoke": self.smoke.starts, "core": CORE_STARTS, "wide": WIDE_STARTS}
-        return self.smoke.model_copy(update={"starts": starts[name]})
-
-    def limited(self, name: PlanName, limits: dict[str, int]) -> "Plans":
-        """Lay these limits over those that a plan has."""
-        base = "full" if name == "full" else "smoke"
-        own: ExperimentPlan = getattr(self, base)
-        return self.model_copy(update={base: own.model_copy(update={"limits": {**own.limits, **limits}})})
-
 
 class Experiment(_Part, Described):
     """loadgen/experiments/NAME.toml, or loadgen/claims/NAME.toml"""
@@ -125,7 +113,9 @@ class Experiment(_Part, Described):
         return Publication.of(self.name, self)
 
     def plan(self, name: PlanName) -> ExperimentPlan:
-        return self.plans.named(name)
+        smoke = self.plans.smoke
+        starts = {"smoke": smoke.starts, "core": CORE_STARTS, "wide": WIDE_STARTS}
+        return self.plans.full if name == "full" else smoke.model_copy(update={"starts": starts[name]})
 
     def measured(self, plan: PlanName) -> list[ExperimentRow]:
         """The rows that a plan measures, in the order of the file."""
@@ -148,8 +138,8 @@ class Experiment(_Part, Described):
         """Changes when what is measured under a plan changes; texts do not count."""
         texts = {"claims", "figures", "name", *Described.model_fields}
         own = self.model_dump(mode="json", exclude={"rows", "plans", *texts})
-        told = {"published", "published_elsewhere", "note", "smoke"}
-        rows = [row.model_dump(mode="json", exclude=told) for row in self.measured(plan)]
+        shown = {"published", "published_elsewhere", "note", "smoke"}
+        rows = [row.model_dump(mode="json", exclude=shown) for row in self.measured(plan)]
         parts = [own, self.plan(plan).model_dump(mode="json"), rows]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -1,18 +1,19 @@
 """An experiment's rows as variants, windows and fresh starts. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tandem.catalog.catalog import Catalog
+from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.labs import OF_A_LAB
 from tandem.catalog.scenario import Scenario
 from tandem.engine.blocks import complete_blocks, rounds_of_blocks
+from tandem.engine.grid import placed, waiting
 from tandem.errors import TandemError, UsageError
-from tandem.judge.file_io import PROGRAM, Case, WaySettings
+from tandem.judge.file_io import PROGRAM, WaySettings
 from tandem.lab.case import db_pool_usable, handler_threads
+from tandem.load.drill import DRILL
 from tandem.load.generator import OHA, Load
-from tandem.load.generators import GENERATORS
 from tandem.record.request import Variant
 from tandem.record.result import laid_over
 from tandem.record.store import file_name
@@ -42,6 +43,8 @@ class PlannedRow:
     """Rows with the same load share one; None: the program measures itself."""
     ceilings: dict[str, float] = field(default_factory=dict)
     """Rates that waiting allows, by name."""
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Fields of the scenario that follow from the wait."""
     usable: int | None = None
     """Database connections that can be in use at once; None where the scenario has no statements."""
     on_ladder: bool = False
@@ -55,22 +58,8 @@ class PlannedRow:
     def described(self) -> Variant:
         """The row as its estimates name it; on a ladder the variant, with its connections as a coordinate."""
         changes = {} if self.window is None else self.window.scenario_changes
-        update: dict[str, Any] = {
-            "label": self.label,
-            "scenario_changes": {**self.variant.scenario_changes, **changes},
-        }
-        if self.on_ladder:
-            update |= {"base": self.variant.label, "coordinates": changes}
-        return self.variant.model_copy(update=update)
-
-
-@dataclass(frozen=True)
-class ReadRow:
-    """A row as its file says it, in types."""
-
-    row: ExperimentRow
-    variant: Variant
-    own: RowWindow
+        base = self.variant.label if self.on_ladder else None
+        return placed(self.variant, self.label, changes if base else {}, scenario=changes, base=base)
 
 
 class ExperimentRows:
@@ -87,20 +76,19 @@ class ExperimentRows:
         places: int | None = None,
     ) -> None:
         """Raises UsageError, with the row, for what does not exist or does not fit together."""
-        self._places = places or cpus
-        self.catalog, self.experiment, self.cpus, self.in_lab = catalog, experiment, cpus, in_lab
+        self.catalog, self.experiment, self.cpus = catalog, experiment, cpus
+        self._host_placement = OF_A_LAB if in_lab else catalog.default_placement(places or cpus).name
         self.plan = experiment.plan(plan)
         self.rows: dict[str, PlannedRow] = {}
-        self._asked: list[ReadRow] = []
-        for step in (self._ask, self._know):  # what a row shares with others is known once all are read
-            for row in experiment.measured(plan):
-                try:
-                    step(row)
-                except UsageError as error:
-                    raise UsageError(f"{experiment.name}: row '{row.label}': {error}") from None
+        for row in experiment.measured(plan):
+            try:
+                self.rows[row.label] = self._alone(row)
+            except TandemError as error:
+                raise UsageError(f"{experiment.name}: row '{row.label}': {error}") from None
+        self.rows = {label: self._beside_others(known) for label, known in self.rows.items()}
         # The shortest delay first: it is what is verified and warmed up.
-        by_delay = sorted(self.rows.values(), key=lambda row: row.own.delay_ms or 0)
-        self.variants = list({row.variant.label: row.variant for row in by_delay}.values())
+        by_delay = sorted(self.rows.values(), key=lambda known: known.own.delay_ms or 0)
+        self.variants = list({known.variant.label: known.variant for known in by_delay}.values())
         """All variants that are started."""
         self.starts: dict[str, list[str]] = {}
         """Name of a fresh start -> its rows."""
@@ -109,69 +97,73 @@ class ExperimentRows:
 
     # ---- what a row is ----
 
-    def _ask(self, row: ExperimentRow) -> None:
+    def _alone(self, row: ExperimentRow) -> PlannedRow:
+        """A row as if there were no other."""
         table = laid_over({"label": "", **self.experiment.variant}, row.variant)
         variant = parse("variant", table, Variant)
         own = parse("window", laid_over(self.experiment.window, row.window), RowWindow)
-        self._asked.append(ReadRow(row, variant.model_copy(update={"placement": self._placement()}), own))
-
-    def _know(self, row: ExperimentRow) -> None:
-        asked = next(one for one in self._asked if one.row is row)
-        counts = asked.variant.implementation == PROGRAM
-        self.rows[row.label] = self._counting(asked) if counts else self._served(asked)
+        if variant.implementation == PROGRAM:
+            return self._counting(row, variant)
+        return self._served(row, variant.model_copy(update={"placement": self._placement()}), own)
 
     def _placement(self) -> str:
         """The host's own where it gives the application enough CPUs, else the one that pins nothing."""
-        least, own = self.experiment.app_cpus_least, OF_A_LAB
-        if not self.in_lab:
-            own = self.catalog.default_placement(self._places).name
-        if (self.catalog.app_cpus(own) or self.cpus) >= least:
-            return own
+        least = self.experiment.app_cpus_least
+        if (self.catalog.app_cpus(self._host_placement) or self.cpus) >= least:
+            return self._host_placement
         if self.cpus < least:
             raise UsageError(f"app_cpus_least: {least} CPUs are needed, and this host has {self.cpus}")
         return self.catalog.placements["shared"].name
 
-    def _counting(self, asked: ReadRow) -> PlannedRow:
+    def _counting(self, row: ExperimentRow, variant: Variant) -> PlannedRow:
         """A way of counting lines of files; the rows of one case share its files."""
-        way = parse("variant -> settings", dict(asked.variant.settings), WaySettings)
+        way = parse("variant -> settings", dict(variant.settings), WaySettings)
         lines = max(way.files, way.lines * self.plan.limits.get(LINES_PERCENT, 100) // 100)
         made = way.model_copy(update={"lines": lines})
         settings = {name: str(value) for name, value in made.model_dump().items()}
         for other in self.rows.values():
             if other.settings == settings:
                 raise UsageError(f"it is the same measurement as the row '{other.label}'")
-        update = {"label": asked.row.label, "settings": settings, "placement": None}
-        return PlannedRow(asked.row, asked.variant.model_copy(update=update), made.case.name, settings)
+        update = {"label": row.label, "settings": settings, "placement": None}
+        return PlannedRow(row, variant.model_copy(update=update), made.case.name, settings)
 
-    def _served(self, asked: ReadRow) -> PlannedRow:
-        """A program under load. Rows of equal variants share a fresh start, and those with the same load a window; silent
-        connections have a start of their own, whose memory is untouched."""
-        variant, own = asked.variant, asked.own
-        alike = [other for other in self._asked if other.variant == variant]
-        first = min(alike, key=lambda other: other.own.delay_ms or 0)
-        load = next(other for other in alike if other.own == own)
-        scenario, settings, ceilings, changes = self._waiting(asked)
-        label = variant.label or first.row.label
-        started = {
-            "label": label,
-            "scenario_changes": {**variant.scenario_changes, **self._waiting(first)[3]},
-        }
+    def _served(self, row: ExperimentRow, variant: Variant, own: RowWindow) -> PlannedRow:
+        """A program under load. Raises UsageError for what cannot be run, TandemError for a load that drill cannot make."""
+        implementation, base = self._known(row, variant)
+        app_cpus = self.catalog.app_cpus(variant.placement or "") or self.cpus
+        settings = self.catalog.effective_settings(implementation, app_cpus, dict(variant.settings))
+        changes: dict[str, Any] = {}
+        if own.delay_ms is not None:
+            if "?delay_ms=" not in base.path:
+                raise UsageError(f"window -> delay_ms: the scenario {base.name} does not wait")
+            changes |= waiting(base, own.delay_ms)
+        table = {**base.model_dump(), **variant.scenario_changes, **changes}
+        scenario = parse("variant -> scenario_changes", table, Scenario)
+        threads = handler_threads(implementation, settings)
+        connections = own.connections or scenario.connections
+        ceilings = waiting_ceilings(connections, own.delay_ms, threads)
         least = min(ceilings.values(), default=None)
-        window = own.spec(file_name(load.row.label), label, self.plan, least, changes)
-        known = self.catalog.implementation(variant.implementation)
-        usable = db_pool_usable(scenario, known, settings)
-        most = handler_threads(known, settings), variant.variables.get("APP_MAXCONN")
-        self._check(own, window, scenario)
-        told = {
+        patience = patience_s(connections, least)
+        if "timeout_s" not in variant.scenario_changes and patience != scenario.timeout_s:
+            changes["timeout_s"] = patience
+        window = own.spec(file_name(row.label), variant.label, self.plan, least, changes)
+        if own.generator == DRILL.name:
+            urls = [f"http://app/{number}" for number in scenario.expanded_ids] or None
+            options = window.generator_options
+            load = Load("http://app/", window.seconds, connections, 1, {}, urls=urls, options=options)
+            DRILL.inputs(load, "check")
+        usable = db_pool_usable(scenario, implementation, settings)
+        most = threads, variant.variables.get("APP_MAXCONN")
+        shown = {
             "implementation": variant.implementation,
             "scenario": scenario.path,
             "topology": variant.topology,
             "placement": variant.placement,
-            "connections": own.connections or scenario.connections,
+            "connections": connections,
             "window_s": window.seconds,
             "delay_ms": own.delay_ms,
             "db_rtt_ms": variant.db_rtt_ms,
-            "round_trips": asked.row.round_trips,
+            "round_trips": row.round_trips,
             "build": variant.build,
             "generator": None if own.generator == OHA.name else own.generator,
             **window.generator_options,
@@ -179,62 +171,50 @@ class ExperimentRows:
             **settings,
         }
         return PlannedRow(
-            row=asked.row,
-            variant=variant.model_copy(update=started),
-            start=f"{label} idle" if own.generator == SILENT else label,
-            settings={name: str(value) for name, value in told.items() if value not in (None, "")},
+            row=row,
+            variant=variant,
+            start=row.label,
+            settings={name: str(value) for name, value in shown.items() if value not in (None, "")},
             own=own,
             window=window,
             ceilings=ceilings,
+            changes=changes,
             usable=None if usable is None else min([usable, *(int(one) for one in most if one is not None)]),
             on_ladder=self.experiment.ascending,
         )
 
-    def _waiting(self, asked: ReadRow) -> tuple[Scenario, dict[str, str], dict[str, float], dict[str, Any]]:
-        """The scenario with a row's changes, the effective settings, the rates that waiting allows, and what follows from the
-        wait for the client. Raises UsageError for what cannot be run."""
-        catalog, variant, own = self.catalog, asked.variant, asked.own
-        known = catalog.implementation(variant.implementation)
-        base = catalog.scenario(variant.scenario or "")
+    def _known(self, row: ExperimentRow, variant: Variant) -> tuple[Implementation, Scenario]:
+        """The implementation and the scenario of a variant. Raises UsageError for names that do not exist or do not fit."""
+        catalog = self.catalog
+        known, base = catalog.implementation(variant.implementation), catalog.scenario(variant.scenario or "")
         catalog.pick("topology", variant.topology or "", catalog.topologies)
         for name in variant.variables:
             catalog.pick("limit of a shared service", name, dict.fromkeys(LIMITS, name))
         if variant.db_rtt_ms is not None and not base.statements:
             raise UsageError(f"{base.name} never asks the database: leave db_rtt_ms out")
-        if variant.db_rtt_ms is None and asked.row.round_trips is not None:
+        if variant.db_rtt_ms is None and row.round_trips is not None:
             raise UsageError("`round_trips` needs `db_rtt_ms`: without a distance they give no ceiling")
         if base.name in known.unsupported.scenarios:
             why = known.unsupported.scenarios[base.name]
             raise UsageError(f"{known.name} does not support {base.name}: {why}")
-        app_cpus = catalog.app_cpus(variant.placement or "") or self.cpus
-        settings = catalog.effective_settings(known, app_cpus, dict(variant.settings))
-        changes: dict[str, Any] = {}
-        if own.delay_ms is not None:
-            head, mark, _ = base.path.partition("?delay_ms=")
-            if not mark:
-                raise UsageError(f"window -> delay_ms: the scenario {base.name} does not wait")
-            changes["path"] = f"{head}{mark}{own.delay_ms}"
-        table = {**base.model_dump(), **variant.scenario_changes, **changes}
-        scenario = parse("variant -> scenario_changes", table, Scenario)
-        threads = handler_threads(known, settings)
-        connections = own.connections or scenario.connections
-        ceilings = waiting_ceilings(connections, own.delay_ms, threads)
-        if "timeout_s" not in variant.scenario_changes:
-            patience = patience_s(connections, min(ceilings.values(), default=None))
-            changes |= {} if patience == scenario.timeout_s else {"timeout_s": patience}
-        return scenario, settings, ceilings, changes
+        return known, base
 
-    def _check(self, own: RowWindow, window: WindowSpec, scenario: Scenario) -> None:
-        """Raises UsageError for a load that its generator cannot make."""
-        if own.generator in (OHA.name, SILENT):
-            return
-        urls = [f"http://app/{number}" for number in scenario.expanded_ids] or None
-        connections, options = own.connections or scenario.connections, window.generator_options
-        load = Load("http://app/", window.seconds, connections, 1, {}, urls=urls, options=options)
-        try:
-            GENERATORS[own.generator].inputs(load, "check")
-        except TandemError as error:
-            raise UsageError(str(error)) from None
+    def _beside_others(self, row: PlannedRow) -> PlannedRow:
+        """The row in its start. Rows of equal variants share a fresh start, and those with the same load a window; silent
+        connections have a start of their own, whose memory is untouched."""
+        if row.window is None:
+            return row
+        alike = [other for other in self.rows.values() if other.variant == row.variant]
+        first = min(alike, key=lambda other: other.own.delay_ms or 0)
+        load = next(other.window for other in alike if other.window and other.own == row.own)
+        label = row.variant.label or first.label
+        changes = {**row.variant.scenario_changes, **first.changes}
+        return replace(
+            row,
+            variant=row.variant.model_copy(update={"label": label, "scenario_changes": changes}),
+            start=f"{label} idle" if row.own.generator == SILENT else label,
+            window=load.model_copy(update={"variants": [label]}),
+        )
 
     # ---- when it is measured ----
 
@@ -267,6 +247,8 @@ class ExperimentRows:
     def _trial(self, start: str, block: int, labels: Sequence[str]) -> TrialSpec:
         """A fresh start with its rows, in this order."""
         rows, name = [self.rows[label] for label in labels], f"{block}-{file_name(start)}"
+        if self.experiment.ascending:
+            rows.sort(key=lambda row: row.own.connections or 0)
         windows = list({row.window.name: row.window for row in rows if row.window}.values())
         if not windows:  # the program counts in an order of its own
             case = WaySettings.model_validate(rows[0].settings).case
@@ -277,8 +259,6 @@ class ExperimentRows:
                 warm_up=WarmUp(least_s=0, cap_s=0),
                 expected_s=case.expected_s(len(rows)),
             )
-        if self.experiment.ascending:
-            windows.sort(key=_connections)
         seconds = max(WARM_UP_LEAST_S, self.plan.warm_up_s)
         return TrialSpec(
             name=name,
@@ -289,20 +269,13 @@ class ExperimentRows:
         )
 
 
-def _connections(window: WindowSpec) -> int:
-    """Number of connections of a window, silent ones included."""
-    return max(one for one in window.scenario_changes.values() if isinstance(one, int))
-
-
 def counts_files(experiment: Experiment) -> bool:
     """Say whether the program of an experiment reads and writes files and answers no HTTP."""
-    return PROGRAM in (
-        experiment.variant.get("implementation"),
-        experiment.rows[0].variant.get("implementation"),
-    )
+    implementation: str = (experiment.variant | experiment.rows[0].variant).get("implementation", "")
+    return implementation == PROGRAM
 
 
-def scaled(experiment: Experiment, plan: PlanName, scale: float | None) -> Experiment:
+def scaled(experiment: Experiment, scale: float | None) -> Experiment:
     """The experiment with another share of the published lines. scale: 0.01 to 1; None: the plan's own."""
     if scale is None:
         return experiment
@@ -310,18 +283,15 @@ def scaled(experiment: Experiment, plan: PlanName, scale: float | None) -> Exper
         raise UsageError(f"--scale is for experiments with files; {experiment.name} has none")
     if not 0.01 <= scale <= 1:
         raise UsageError(f"--scale takes a share of the published lines from 0.01 to 1, not {scale:g}")
-    plans = experiment.plans.limited(plan, {LINES_PERCENT: round(scale * 100)})
-    return experiment.model_copy(update={"plans": plans})
-
-
-def cases(rows: ExperimentRows) -> list[Case]:
-    """The different files that the starts count."""
-    return list({WaySettings.model_validate(row.settings).case: None for row in rows.rows.values()})
+    own, limits = experiment.plans, {LINES_PERCENT: round(scale * 100)}
+    plans = {name: plan.model_copy(update={"limits": plan.limits | limits}) for name, plan in own}
+    return experiment.model_copy(update={"plans": own.model_copy(update=plans)})
 
 
 def check_space(rows: ExperimentRows, free_bytes: int) -> None:
     """Raises UsageError, with the scale that would fit, where the largest case is too large for the disk."""
-    largest = max(cases(rows), key=lambda case: case.bytes)
+    cases = (WaySettings.model_validate(row.settings).case for row in rows.rows.values())
+    largest = max(cases, key=lambda case: case.bytes)
     if largest.bytes <= free_bytes:
         return
     fits = int(rows.plan.limits.get(LINES_PERCENT, 100) * free_bytes / largest.bytes)

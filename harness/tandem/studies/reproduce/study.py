@@ -48,7 +48,7 @@ def request_for(
     places: int | None = None,
 ) -> Request:
     """Make the request. name: of the experiment, or the path of its file. Raises UsageError."""
-    experiment = scaled(pick(catalog.root, name), plan, scale)
+    experiment = scaled(pick(catalog.root, name), scale)
     places = None if places == cpus else places
     rows = ExperimentRows(catalog, experiment, plan, cpus, lab is not None, places)
     first = rows.variants[0]
@@ -89,7 +89,7 @@ class Reproduce(Study[Reproduced]):
         self.catalog, self.request, self.tell = catalog, request, silent  # its plans are not the catalog's
         self.asked, self.plan_name = ReproduceOptions.read(request), plan_named(request.plan)
         known = pick(catalog.root, self.asked.experiment)
-        self.experiment = scaled(known, self.plan_name, self.asked.scale)
+        self.experiment = scaled(known, self.asked.scale)
         if self.experiment.digest(self.plan_name) != self.asked.digest:
             raise UsageError(
                 f"{known.name}: what its file says is measured has changed since this was requested"

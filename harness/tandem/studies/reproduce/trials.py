@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from tandem.analysis.histogram import recorded
-from tandem.engine.findings import worst
 from tandem.facts.estimate import AT_FULL_LOAD
 from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, tags
 from tandem.judge.file_io import Counting
 from tandem.judge.judge import refused_share, verdict
-from tandem.load import wrk
+from tandem.load import drill
 from tandem.load.generator import ToolResult
 from tandem.load.rows import SAMPLES_BEYOND
 from tandem.record.trial import Start, Trial, WindowRecord
@@ -49,30 +48,25 @@ class RowTrial:
     """Ceilings that are known only with the measurement, in requests per second."""
     warnings: list[str] = field(default_factory=list)
 
-    def judge(self, findings: Sequence[Finding]) -> None:
-        """Takes further findings into its verdict, its reason and its warnings."""
-        grave = [finding.text for finding in findings if finding.severity != "warning"]
-        worse = worst([self.verdict, verdict(list(findings))])
-        if grave and worse is not self.verdict:
-            self.reason = grave[0]
-        self.verdict = worse
-        self.warnings += [finding.text for finding in findings if finding.severity == "warning"]
+    def judge(self, findings: list[Finding]) -> None:
+        """Take its verdict, its reason and its warnings from what was found."""
+        self.verdict = verdict(findings)
+        self.reason = next((one.text for one in findings if one.severity == self.verdict), None)
+        self.warnings = [one.text for one in findings if one.severity == "warning"]
 
 
-def row_trials(rows: Sequence[PlannedRow], trial: Trial, blocks_in_round: int = 1) -> list[RowTrial]:
+def row_trials(rows: Sequence[PlannedRow], trial: Trial, blocks_in_round: int) -> list[RowTrial]:
     """The rows that a trial measured. blocks_in_round: how many blocks have each row once, together."""
     number = (trial.spec.block - 1) // blocks_in_round + 1
     planned = {window.name for window in trial.spec.windows} or {*trial.spec.variants}
     out = []
     for row in rows:
-        if (row.window.name if row.window else row.label) not in planned:
-            continue
-        made = RowTrial(row.label, number, trial.spec.attempt)
-        if row.window is None:
-            _counted(made, trial)
-        else:
-            _loaded(made, row, trial)
-        out.append(made)
+        if (row.window.name if row.window else row.label) in planned:
+            out.append(made := RowTrial(row.label, number, trial.spec.attempt))
+            if row.window is None:
+                _counted(made, trial)
+            else:
+                _loaded(made, row, trial)
     return out
 
 
@@ -94,24 +88,19 @@ def _loaded(made: RowTrial, row: PlannedRow, trial: Trial) -> None:
     records = [record for record in trial.windows if record.spec.name == row.window.name]
     record = next((one for one in records if one.windows), None)
     if record is None:
-        grave = [finding.text for finding in (*trial.findings, *findings) if finding.severity != "warning"]
-        refused = [one.refused for one in records]
-        made.reason = next((text for text in (*refused, *grave) if text), "it was not measured")
+        grave = [one.text for one in (*trial.findings, *findings) if one.severity != "warning"]
+        texts = [*(one.refused for one in records), *grave]
+        made.reason = next(filter(None, texts), "it was not measured")
         made.verdict = Verdict.FAILED if trial.verdict is Verdict.OK else trial.verdict
         return
-    window = record.only
-    made.judge([*findings, *window.findings])
-    told = (
-        None if row.own.generator == SILENT or record.told is None else ToolResult.model_validate(record.told)
-    )
-    made.judge(connected(row, record, told))
+    window, silent = record.only, row.own.generator == SILENT
+    tool = None if silent or record.told is None else ToolResult.model_validate(record.told)
+    made.judge([*findings, *window.findings, *connected(row, record, tool)])
     if made.verdict is not Verdict.OK:
         return
-    made.figures = {
-        name: value for name, value in _figures(row, record, told, trial).items() if value is not None
-    }
-    if row.own.generator != SILENT:
-        made.bottleneck = limit(window, told, row.own.connections)
+    figures = _figures(row, record, tool, trial)
+    made.figures = {name: value for name, value in figures.items() if value is not None}
+    made.bottleneck = None if silent else limit(window, tool, row.own.connections)
     if window.db_rtt_ms is not None:
         made.ceilings = trips_ceiling(row.row.round_trips, row.usable, window.db_rtt_ms.before_p50)
 
@@ -119,12 +108,12 @@ def _loaded(made: RowTrial, row: PlannedRow, trial: Trial) -> None:
 # ---- figures ----
 
 
-def _figures(row: PlannedRow, record: WindowRecord, told: ToolResult | None, trial: Trial) -> Figures:
+def _figures(row: PlannedRow, record: WindowRecord, tool: ToolResult | None, trial: Trial) -> Figures:
     window = record.only
     if row.own.generator == SILENT:
         return idle_figures(record)
-    if told is not None:
-        return tool_figures(told, window)
+    if tool is not None:
+        return tool_figures(tool, window)
     found = window_figures(window)
     if row.own.connections is not None:
         return found | connection_figures(window)
@@ -221,34 +210,28 @@ def idle_figures(record: WindowRecord) -> Figures:
 # ---- what counts, and what limited it ----
 
 
-def connected(row: PlannedRow, record: WindowRecord, told: ToolResult | None) -> list[Finding]:
+def connected(row: PlannedRow, record: WindowRecord, tool: ToolResult | None) -> list[Finding]:
     """Findings that make a window with connections of its own invalid, besides those of every window."""
-    asked, window, found = row.own.connections, record.only, list[tuple[str, str]]()
-    if asked is None or row.own.generator == SILENT:
+    asked, window, texts = row.own.connections, record.only, dict[str, str]()
+    # drill opens connections when it needs them; its concurrency says how many there are at most.
+    if asked is None or row.own.generator in (SILENT, drill.NAME):
         return []
-    if told is not None:
-        # drill opens connections when it needs them; its concurrency says how many there are at most.
-        if row.own.generator != wrk.NAME:
-            return []
-        if told.duration_s > OVERRUN * record.spec.seconds:
-            text = f"the tool took {told.duration_s:.1f} s for a load of {record.spec.seconds:.0f} s: it was not ready to send"
-            found.append(("overrun", text))
+    if tool is not None and tool.duration_s > OVERRUN * record.spec.seconds:
+        times = f"{tool.duration_s:.1f} s for a load of {record.spec.seconds:.0f} s"
+        texts["overrun"] = f"the tool took {times}: it was not ready to send"
     if (established := window.established or 0) < asked:
-        found.append(("not-connected", f"only {established:,} of {asked:,} connections were established"))
-    failed = 0 if told is not None else connection_figures(window)["connect_errors"]
-    if failed:
-        found.append(("connect-errors", f"{failed:,.0f} connections could not be opened (connect errors)"))
+        texts["not-connected"] = f"only {established:,} of {asked:,} connections were established"
+    if tool is None and (failed := connection_figures(window)["connect_errors"]):
+        texts["connect-errors"] = f"{failed:,.0f} connections could not be opened (connect errors)"
     if row.own.thread_each and (threads := window.app_threads or 0) < asked:
         # The kernel keeps connections that nobody has accepted established as well.
-        text = (
-            f"only {threads:,} threads for {asked:,} connections: the other connections waited to be accepted"
-        )
-        found.append(("too-few-threads", text))
-    return [Finding.of(code, "invalid", text) for code, text in found]
+        few = f"only {threads:,} threads for {asked:,} connections"
+        texts["too-few-threads"] = f"{few}: the other connections waited to be accepted"
+    return [Finding.of(code, "invalid", text) for code, text in texts.items()]
 
 
-def limit(window: Window, told: ToolResult | None = None, connections: int | None = None) -> str | None:
-    """The bottleneck of a window. told: figures of a tool without rows.
+def limit(window: Window, tool: ToolResult | None, connections: int | None) -> str | None:
+    """The bottleneck of a window. tool: figures of one without rows.
 
     As tandem.judge.bottleneck, with three exceptions. An application whose CPUs are exhausted, and more so than the
     generator's, is the limit even where the generator is busy too: in a closed loop of thousands of connections
@@ -262,13 +245,13 @@ def limit(window: Window, told: ToolResult | None = None, connections: int | Non
     loadgen, app = (role.cpu_cores / role.cores_available for role in roles)
     if GENERATOR in named and SET_BUSY <= app > loadgen:
         return APP_CPU
-    if told is None:
+    if tool is None:
         return tag
     thread = window.generator_thread_cores
     if not {GENERATOR, APP_CPU} & {*named} and thread is not None and thread >= THREAD_BUSY:
         return GENERATOR_THREAD
     # By Little's law: how many requests were in flight in the mean.
-    in_flight = None if told.latency_mean_ms is None else told.requests_rps * told.latency_mean_ms / 1e3
-    if tag == LATENCY and in_flight is not None and connections and in_flight / connections < BUSY_LEAST:
-        return GENERATOR
+    if tag == LATENCY and tool.latency_mean_ms is not None and connections:
+        in_flight = tool.requests_rps * tool.latency_mean_ms / 1e3
+        return GENERATOR if in_flight / connections < BUSY_LEAST else tag
     return tag

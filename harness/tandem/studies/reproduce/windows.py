@@ -1,8 +1,7 @@
 """A row's own load as a window: its length, what of it is measured, and the rates that waiting allows. Pure."""
 
 import math
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -16,7 +15,6 @@ SILENT = "silent"
 """The generator of idle rows: it opens connections and sends nothing (tandem.lab.floor)."""
 IDLE_S = 6
 """Seconds for the estimate: opening thousands of silent connections, one after the other."""
-
 WINDOW_S = 10
 """The length of a window where a plan does not say."""
 LONG_S = 10
@@ -33,7 +31,6 @@ DELAYS_LEAST = 3
 WAVES_FROM_MS = 50
 """Requests that all wait equally long come in waves; from here on a window's edges lie between two of them."""
 PATIENCE_LEAST_S, PATIENCE_FACTOR = 10, 2
-
 DRILL_LIMIT = "drill_s"
 """A plan's limit: no more requests by drill than take about so long."""
 DRILL_RPS, DRILL_RAMPED_RPS = 8_000, 600
@@ -66,26 +63,6 @@ class RowWindow(BaseModel):
             raise ValueError("a drill row needs `requests`")
         return self
 
-    def told(self, plan: ExperimentPlan) -> dict[str, Any]:
-        """The options under a plan: drill makes no more requests than the plan has time for, in whole hundreds."""
-        limit_s, options = plan.limits.get(DRILL_LIMIT), self.generator_options
-        if self.generator != drill.NAME or limit_s is None:
-            return options
-        return {**options, "requests": min(options["requests"], limit_s * self._drill_rps // 100 * 100)}
-
-    @property
-    def _drill_rps(self) -> int:
-        """The rate that drill makes at least."""
-        ramped = self.generator_options.get("rampup_s")
-        return min(DRILL_RPS, DRILL_RAMPED_RPS * (self.connections or 1)) if ramped else DRILL_RPS
-
-    def seconds(self, plan: ExperimentPlan) -> int:
-        """Length of the load: the plan's; with drill about as long as its requests take."""
-        if self.generator == drill.NAME:
-            requests: int = self.told(plan)["requests"]
-            return max(1, math.ceil(requests / self._drill_rps))
-        return plan.window_s or WINDOW_S
-
     def spec(
         self,
         name: str,
@@ -95,15 +72,17 @@ class RowWindow(BaseModel):
         changes: dict[str, Any],
     ) -> WindowSpec:
         """A row's window. ceiling_rps: that waiting allows. changes: of the scenario. Raises UsageError where it is too short."""
+        options, seconds = self.generator_options, plan.window_s or WINDOW_S
         if self.connections is not None:
             changes = {**changes, "connections": self.connections}
         if self.generator == SILENT:
             times, changes = WindowTimes(IDLE_S, 0, 0), {"idle_connections": self.connections}
         elif self.generator != OHA.name:
-            seconds = self.seconds(plan)
+            if self.generator == drill.NAME:
+                options, seconds = self._by_drill(plan)
             times = WindowTimes(seconds, seconds * TRIM_SHARE, seconds * TRIM_SHARE)
         elif self.connections is not None:
-            times = opened_first(self.seconds(plan), self.connections)
+            times = opened_first(seconds, self.connections)
         else:
             times = window_times(plan, ceiling_rps, self.delay_ms)
         return WindowSpec(
@@ -111,15 +90,24 @@ class RowWindow(BaseModel):
             variants=[variant],
             seconds=times.seconds,
             generator=self.generator,
-            generator_options=self.told(plan),
+            generator_options=options,
             scenario_changes=changes,
             trim_start_s=round(times.trim_start_s, 4),
             trim_end_s=round(times.trim_end_s, 4),
         )
 
+    def _by_drill(self, plan: ExperimentPlan) -> tuple[dict[str, Any], int]:
+        """Drill's options and about how many seconds its requests take; no more of them than the plan has time for, in whole
+        hundreds."""
+        rps, requests = DRILL_RPS, self.generator_options["requests"]
+        if self.generator_options.get("rampup_s"):
+            rps = min(rps, DRILL_RAMPED_RPS * (self.connections or 1))
+        if (limit_s := plan.limits.get(DRILL_LIMIT)) is not None:
+            requests = min(requests, limit_s * rps // 100 * 100)
+        return {**self.generator_options, "requests": requests}, max(1, math.ceil(requests / rps))
 
-@dataclass(frozen=True)
-class WindowTimes:
+
+class WindowTimes(NamedTuple):
     """A window: its length and what of it is not measured, in seconds."""
 
     seconds: int

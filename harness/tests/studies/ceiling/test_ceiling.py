@@ -8,7 +8,6 @@ from harness_engine import invalid_window, is_golden, play, request, result_of, 
 from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.run import drive
 from tandem.engine.stand_ins import wanted
 from tandem.errors import UsageError
 from tandem.facts.estimate import of_variants
@@ -33,15 +32,13 @@ def rounds(
 ) -> list[Trial]:
     """A trial for each rate; None: the host disturbed it. costs: of open windows from the second round on."""
     out = []
-    for n, rate in enumerate(rates, start=1):
-        tag = tags[n - 1] if tags else "unknown"
-        if rate is None:
-            out.append(trial(label, n, void_window("the hypervisor took 20 %", bottleneck=tag)))
-            continue
-        windows = [good_window(goodput_rps=rate, bottleneck=tag)]
-        if n > 1 and costs:
-            windows.append(good_window("open", app_cpu_us_per_request=costs[n - 2]))
-        out.append(trial(label, n, *windows))
+    for n, rate in enumerate(rates):
+        tag = tags[n] if tags else "unknown"
+        windows = [void_window("the hypervisor took 20 %", bottleneck=tag)]
+        if rate is not None:
+            windows = [good_window(goodput_rps=rate, bottleneck=tag)]
+            windows += [good_window("open", app_cpu_us_per_request=costs[n - 1])] if n and costs else []
+        out.append(trial(label, n + 1, *windows))
     return out
 
 
@@ -73,54 +70,38 @@ def opened(trials: Sequence[Trial]) -> dict[int, set[tuple[str, int]]]:
     return out
 
 
+BOTH = {("rust-async", 300), ("python-sync", 300)}
+
+
 def test_from_the_second_block_on_all_have_the_equal_load(real: Catalog) -> None:
     trials = play(Ceiling(real, asked()), answered)
-    both = {("rust-async", 300), ("python-sync", 300)}
-    assert opened(trials) == {1: set(), 2: both, 3: both}
+    assert opened(trials) == {1: set(), 2: BOTH, 3: BOTH}
     found = Ceiling(real, asked()).conclude(trials, Baselines())
     assert (found.verdict, found.conclusions.equal_load_rps) == (Verdict.OK, 300)
 
 
 def test_the_equal_load_waits_for_a_block_in_which_all_have_a_goodput(real: Catalog) -> None:
     def answer(spec: TrialSpec, window: WindowSpec) -> Window:
-        if spec.name == "1-python-sync" and spec.attempt == 1:
-            return void_window()
-        return answered(spec, window)
+        return void_window() if spec.key == "1-python-sync" else answered(spec, window)
 
     trials = play(Ceiling(real, asked()), answer)
-    both = {("rust-async", 300), ("python-sync", 300)}
-    assert opened(trials) == {1: set(), 2: set(), 3: both}
-    assert len(trials) == 4 * 5, "the first block was made again"
-    assert {t.spec.block for t in trials if t.spec.attempt == 2} == {1}
+    assert opened(trials) == {1: set(), 2: set(), 3: BOTH}
+    assert [t.spec.block for t in trials if t.spec.attempt == 2] == [1] * 5, "the first block was made again"
     assert equal_load_rps(trials, ["rust-async", "rust-sync"]) is None
 
 
 def test_it_is_decided_by_what_was_received(real: Catalog) -> None:
     """So a resumed study goes on as it began."""
-
-    def made(spec: TrialSpec) -> Trial:
-        [label] = spec.variants
-        return rounds(label, RATES[label])[0].model_copy(update={"spec": spec})
-
-    def followed() -> list[Sequence[TrialSpec]]:
-        blocks = list[Sequence[TrialSpec]]()
-        drive(Ceiling(real, asked()).plan(), made, before=blocks.append)
-        return blocks
-
-    assert followed() == followed()
+    first, second = (play(Ceiling(real, asked()), answered) for _ in range(2))
+    assert [one.spec for one in first] == [one.spec for one in second]
 
 
-@pytest.mark.parametrize("name", ["recipes", "users"])
-def test_all_that_support_the_scenario_are_measured(real: Catalog, name: str) -> None:
-    found = supporting(real, name, None)
-    assert found == [n for n, i in real.implementations.items() if name not in i.unsupported.scenarios]
-    assert supporting(real, name, ["rust-sync"]) == ["rust-sync"]
-
-
-def test_without_an_implementation_there_is_nothing_to_measure(real: Catalog) -> None:
-    nobody = Catalog(real.root / "docs")
+def test_all_that_support_the_scenario_are_measured(real: Catalog) -> None:
+    unable = [n for n, i in real.implementations.items() if "users" in i.unsupported.scenarios]
+    assert {*supporting(real, "users", None)} == real.implementations.keys() - unable
+    assert supporting(real, "users", ["rust-sync"]) == ["rust-sync"]
     with pytest.raises(UsageError, match="no implementation supports recipes"):
-        supporting(nobody, "recipes", None)
+        supporting(Catalog(real.root / "docs"), "recipes", None)
 
 
 # ---- what follows ----
@@ -146,18 +127,14 @@ def means(found: Result[Ceilings], metric: str) -> dict[str, float | None]:
     return {one.variant: one.mean for one in found.conclusions.estimates if one.metric == metric}
 
 
-def test_the_lowest_ceiling_is_the_nearest(real: Catalog) -> None:
+def test_the_lowest_ceiling_is_the_nearest_and_a_share_is_taken_within_the_round(real: Catalog) -> None:
     found = concluded(real)
     assert found.conclusions.nearest == "database"
     assert means(found, GOODPUT).keys() == RATES.keys()
+    assert means(found, GOODPUT)["rust-async"] == 930.0
+    assert means(found, CEILING_SHARE) == {"rust-async": pytest.approx(100 * (900 / 1000 + 960 / 1200) / 2)}
     one_round = {label: own[:1] for label, own in OF.items()}
     assert concluded(real, one_round).conclusions.nearest is None, "one round is too few"
-
-
-def test_a_share_is_taken_within_the_round(real: Catalog) -> None:
-    found = concluded(real)
-    assert means(found, CEILING_SHARE) == {"rust-async": pytest.approx(100 * (900 / 1000 + 960 / 1200) / 2)}
-    assert means(found, GOODPUT)["rust-async"] == 930.0
 
 
 def test_a_share_is_of_one_attempt() -> None:
@@ -187,6 +164,8 @@ def test_the_report_is_the_golden_one(real: Catalog) -> None:
     assert found.verdict is Verdict.INVALID
     found.conclusions.equal_load_rps = 300
     is_golden(Ceiling.report(found), "ceiling")
+    kept = found.model_dump_json()
+    assert Result[Ceilings].model_validate_json(kept).model_dump_json() == kept
 
 
 def test_a_figure_that_is_missing_makes_it_void(real: Catalog) -> None:
@@ -194,26 +173,6 @@ def test_a_figure_that_is_missing_makes_it_void(real: Catalog) -> None:
     found = concluded(real, of)
     assert found.verdict is Verdict.VOID
     assert "python-sync, round 3: void: the hypervisor took 20 %" in found.reasons
-
-
-def test_a_record_can_be_read_back(real: Catalog) -> None:
-    told = concluded(real).model_dump_json()
-    assert Result[Ceilings].model_validate_json(told).model_dump_json() == told
-
-
-def test_the_same_rounds_give_the_same_figures(real: Catalog) -> None:
-    """As a real session gave them once. The recorded rates have six digits, so the figures are near to about as many."""
-    own = rounds("rust-async", 1067.33, 1063.33, tags=["database", "database"])
-    found = concluded(real, {**OF, DATABASE: rounds(DATABASE, 1328.54, 1184.61), "rust-async": own})
-    told = {(one.variant, one.metric): one for one in found.conclusions.estimates}
-    for key, mean, interval in (
-        ((DATABASE, GOODPUT), 1256.58, (342.155, 2171.0)),
-        (("rust-async", GOODPUT), 1065.33, (1039.92, 1090.75)),
-        (("rust-async", CEILING_SHARE), 85.0504, (25.1808, 144.92)),
-    ):
-        assert told[key].mean == pytest.approx(mean, rel=1e-3)
-        assert told[key].interval == pytest.approx(interval, rel=1e-3)
-    assert told["rust-async", GOODPUT].limit == "database"
 
 
 def test_a_mix_has_no_ceiling(real: Catalog) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from harness_engine import Answer, invalid_window, play, request, result_of, text
 from harness_places import FIXTURES
-from harness_samples import PROPERTY, REQUESTS, finding, good_window, there
+from harness_samples import PROPERTY, REQUESTS, finding, good_window
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,12 +18,14 @@ from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
-from tandem.studies.crosscheck.conclusions import (
+from tandem.studies.crosscheck.study import (
     CRITERIA,
     OHA,
     SERVICE_P50,
     VEGETA,
+    CrossCheck,
     CrossChecked,
+    CrossCheckOptions,
     WindowPair,
     compared,
     conclude,
@@ -32,25 +34,24 @@ from tandem.studies.crosscheck.conclusions import (
     means,
     pairs_of,
 )
-from tandem.studies.crosscheck.report import report
-from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
 
 SHIFT_MS = 5.0
 
 
 def window(shift_ms: float = 0.0, **changes: Any) -> Window:
     """An open window, all of whose times are later by so much."""
-    base = good_window("open")
-
-    def shifted(times: Times | None) -> Times:
-        moved = {
-            name: value if value is None or name in ("samples", "censored") else value + shift_ms
-            for name, value in there(times).model_dump().items()
-        }
-        return Times(**moved)
-
-    times = {name: shifted(getattr(base, name)) for name in ("service_time_ms", "response_time_ms")}
+    base = good_window("open").model_dump(include={"service_time_ms", "response_time_ms"}, exclude_none=True)
+    times = {
+        name: Times(
+            **{key: value + shift_ms * (key not in ("samples", "censored")) for key, value in own.items()}
+        )
+        for name, own in base.items()
+    }
     return good_window("open", **{**times, **changes})
+
+
+def disturbed(text: str) -> Window:
+    return window(findings=[finding("void", "steal", text)], verdict=Verdict.VOID)
 
 
 def pair(oha: Window, vegeta: Window) -> WindowPair:
@@ -94,29 +95,21 @@ def test_one_side_with_shifted_times_disagrees(shift_ms: float) -> None:
 def test_noise_as_large_as_the_tolerance_decides_nothing() -> None:
     assert words(pairs(0.0, noise_ms=1.0))[SERVICE_P50] == "undecided"
     verdict, reasons = judged(pairs(0.0, noise_ms=1.0))
-    assert verdict == "undecided"
-    assert "service time p50, ms: more pairs are needed" in reasons
+    assert (verdict, "service time p50, ms: more pairs are needed" in reasons) == ("undecided", True)
 
 
 def test_missing_answers_of_one_side_disagree() -> None:
-    given = [pair(window(), window(good=round(0.98 * REQUESTS))) for _ in range(4)]
-    verdict, reasons = judged(given)
-    assert verdict == "disagree"
-    assert reasons[0].startswith("right answers")
+    verdict, reasons = judged([pair(window(), window(good=round(0.98 * REQUESTS))) for _ in range(4)])
+    assert (verdict, reasons[0].startswith("right answers")) == ("disagree", True)
 
 
-@pytest.mark.parametrize("side", ["oha", "vegeta"])
+@pytest.mark.parametrize("side", [OHA, VEGETA])
 def test_a_gate_that_one_side_alone_fails_is_a_disagreement(side: str) -> None:
+    """Where both fail it the application is wrong, and they agree about that."""
     bad = window(findings=[finding("invalid", "proxy-mismatch", "HAProxy saw none")], verdict=Verdict.INVALID)
-    given = [*pairs()[:3], pair(bad, window()) if side == "oha" else pair(window(), bad)]
-    verdict, reasons = judged(given)
+    verdict, reasons = judged([*pairs()[:3], pair(window(), window()) | {side: bad}])
     assert verdict == "disagree"
     assert f"only under {side}: HAProxy saw none" in reasons
-
-
-def test_a_gate_that_both_fail_is_none() -> None:
-    """Then the application is wrong, and they agree about that."""
-    bad = window(findings=[finding("invalid", "wrong-body")], verdict=Verdict.INVALID)
     assert judged([pair(bad, bad) for _ in range(3)])[0] == "agree"
 
 
@@ -135,7 +128,7 @@ def test_too_few_pairs_decide_nothing(number: int) -> None:
 
 
 def test_a_disturbed_pair_says_by_what() -> None:
-    stolen = pair(window(), window(findings=[finding("void", "steal", "the hypervisor took 12 %")]))
+    stolen = pair(window(), disturbed("the hypervisor took 12 %"))
     assert is_disturbed(stolen)
     assert not is_disturbed(pairs()[0])
     assert disturbances([stolen, stolen, *pairs()]) == ["left out: under vegeta the hypervisor took 12 %"]
@@ -200,23 +193,13 @@ def test_what_answers_nothing_has_no_rate(real: Catalog) -> None:
     _, found = concluded(real, lambda *_: good_window(goodput_rps=1.0))
     assert found.verdict is Verdict.INVALID
     assert "too few right answers to derive a rate from" in found.reasons[0]
-    assert "at –/s" in text(report(result_of(asked(), found)))
-
-
-def test_one_side_that_is_late_makes_it_invalid(real: Catalog) -> None:
-    _, found = concluded(
-        real, lambda _, spec: window(SHIFT_MS if spec.generator == "vegeta" else 0.0), asked(rate_rps=500)
-    )
-    assert (found.verdict, found.conclusions.word) == (Verdict.INVALID, "disagree")
-    assert found.reasons
+    assert "at –/s" in text(CrossCheck.report(result_of(asked(), found)))
 
 
 def test_disturbed_pairs_are_left_out_and_the_better_attempt_counts(real: Catalog) -> None:
     def noisy(spec: TrialSpec, asked_for: WindowSpec) -> Window:
         bad = {1: {"1-oha"}, 2: {"1-oha", "2-vegeta"}}[spec.attempt]
-        if asked_for.name in bad:
-            return window(findings=[finding("void", "steal", "20 % steal")], verdict=Verdict.VOID)
-        return window()
+        return disturbed("20 % steal") if asked_for.name in bad else window()
 
     made, found = concluded(real, noisy, asked(4, 500))
     assert [t.spec.attempt for t in made] == [1, 2]
@@ -243,11 +226,13 @@ def test_what_cannot_be_asked(real: Catalog, wanted: Request, told: str) -> None
 def test_the_report(real: Catalog) -> None:
     def answered(_: TrialSpec, asked_for: WindowSpec) -> Window:
         if asked_for.name == "7-oha":
-            return window(findings=[finding("void", "steal", "20 % steal")], verdict=Verdict.VOID)
-        return window(SHIFT_MS if asked_for.generator == "vegeta" else 0.0)
+            return disturbed("20 % steal")
+        return window(SHIFT_MS if asked_for.generator == VEGETA else 0.0)
 
     found = result_of(asked(7, 4000), concluded(real, answered, asked(7, 4000))[1])
-    assert text(report(found)) == (FIXTURES / "crosscheck-report.txt").read_text()
+    assert found.verdict is Verdict.INVALID
+    assert found.reasons
+    assert text(CrossCheck.report(found)) == (FIXTURES / "crosscheck-report.txt").read_text()
     assert Result[CrossChecked].model_validate_json(found.model_dump_json()).conclusions.word == "disagree"
 
 
@@ -260,24 +245,22 @@ REAL = (
 
 
 def test_the_same_windows_give_the_same_figures() -> None:
-    """As a real session gave them once."""
+    """As a real session gave them once: by how much vegeta's may be longer, as a share of oha's."""
 
     def seen(p50: float, p90: float, late: float) -> Window:
-        times = {
-            "service_time_ms": Times(samples=2000, p50=p50, p90=p90),
-            "response_time_ms": Times(samples=2000, p50=late),
-        }
-        return good_window("open", **times)
+        own, response = Times(samples=2000, p50=p50, p90=p90), Times(samples=2000, p50=late)
+        return good_window("open", service_time_ms=own, response_time_ms=response)
 
-    pairs_made = [pair(seen(*oha), seen(*vegeta)) for oha, vegeta in REAL]
-    estimates, contrasts = every(pairs_made)
+    given = [pair(seen(*oha), seen(*vegeta)) for oha, vegeta in REAL]
+    estimates, contrasts = every(given)
     found = {one.metric: one for one in contrasts}
     assert (found[SERVICE_P50].word, found["service_time_p90_ms"].word) == ("agree", "undecided")
     assert means(SERVICE_P50, estimates) == pytest.approx([0.18919, 0.213449], rel=1e-5)
-    for name, difference in (
-        ("service_time_p90_ms", (-0.338619, 0.992351)),
-        ("response_time_p50_ms", (-1.89891, -0.0309665)),
-    ):
-        oha = means(name, estimates)[0]
-        assert found[name].interval == pytest.approx([1 + end / oha for end in difference], rel=1e-5)
-    assert judged(pairs_made) == ("agree", ["service time p90, ms: more pairs are needed"])
+    difference = {
+        "service_time_p90_ms": (-0.338619, 0.992351),
+        "response_time_p50_ms": (-1.89891, -0.0309665),
+    }
+    for name, ends in difference.items():
+        oha, _ = means(name, estimates)
+        assert found[name].interval == pytest.approx([1 + end / oha for end in ends], rel=1e-5)
+    assert judged(given) == ("agree", ["service time p90, ms: more pairs are needed"])

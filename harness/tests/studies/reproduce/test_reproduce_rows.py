@@ -1,5 +1,6 @@
-"""tandem.studies.reproduce.rows: what cannot be run, which rows share a start and a window, and the order of things."""
+"""tandem.studies.reproduce.experiment and .rows: what a file may hold, which rows share a start and a window, and the order of things."""
 
+import re
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_experiments import FAST, SLOW, experiment, table
+from harness_experiments import FAST, OURS, SLOW, experiment, table
 from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,15 +18,21 @@ from tandem.errors import UsageError
 from tandem.judge.file_io import Case
 from tandem.record.trial import TrialSpec
 from tandem.studies.reproduce.experiment import (
+    CLAIMS,
+    CORE_STARTS,
+    EXPERIMENTS,
     PLANS,
+    WIDE_STARTS,
     Experiment,
     ExperimentPlan,
     PlanName,
     pick,
+    published_ratio,
+    read,
     read_all,
     read_claims,
 )
-from tandem.studies.reproduce.rows import ExperimentRows, cases, check_space, scaled
+from tandem.studies.reproduce.rows import ExperimentRows, check_space, scaled
 from tandem.studies.reproduce.windows import (
     RowWindow,
     WindowTimes,
@@ -37,6 +44,158 @@ from tandem.studies.reproduce.windows import (
     window_times,
 )
 
+TOML = """\
+title = "Waiting"
+origin = "a document"
+published_host = "a laptop"
+figures = ["goodput_rps"]
+rows = [{label = "a", variant = {implementation = "node"}, published = {goodput_rps = 5}, smoke = true}]
+plans.smoke = {starts = 2}
+plans.full = {starts = 5, cap_s = 60, requests = 10000}
+"""
+
+
+def test_a_file_is_read_and_has_its_name(tmp_path: Path) -> None:
+    (tmp_path / EXPERIMENTS).mkdir(parents=True)
+    (tmp_path / EXPERIMENTS / "waiting.toml").write_text(TOML)
+    [found] = read_all(tmp_path).values()
+    assert (found.name, found.plan("full").cap_s) == ("waiting", 60)
+    assert found.rows[0].published == {"goodput_rps": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (TOML + "name = 'x'", "name: follows from the file's name"),
+        (TOML.replace("origin = ", "orgin = "), "origin: Field required"),
+        (TOML + "knid = 'http'", "knid: Extra inputs"),
+        (TOML.replace("starts = 5", "starts = 0"), "plans -> full -> starts: Input should be greater"),
+        (
+            TOML.replace("goodput_rps = 5", "goodput = 5"),
+            "row 'a': published: there is no figure 'goodput'. Did you mean 'goodput_rps'",
+        ),
+        (TOML.replace("goodput_rps = 5", "goodput_rps = 0"), "a figure must be above 0"),
+        (TOML.replace("smoke = true", "smoke = false"), "none is marked `smoke = true`"),
+        (TOML.replace("title = ", "title "), "not valid TOML"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_file_and_the_key(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "waiting.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=re.escape(told)) as error:
+        read(file)
+    assert str(file) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("label", "told"), [(FAST, "'async' is given twice"), ("sync  2 threads", "would share one file")]
+)
+def test_a_label_is_given_once(label: str, told: str) -> None:
+    rows = table()["rows"]
+    with pytest.raises(UsageError, match=told):
+        experiment(rows=[*rows, {**rows[1], "label": label}])
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ({"of": "asnyc", "to": SLOW}, "there is no row 'asnyc'. Did you mean 'async'?"),
+        ({"of": FAST, "to": FAST}, "the same row"),
+        ({"of": OURS, "to": FAST}, "nothing says what is claimed"),
+        ({"of": FAST, "to": SLOW, "figure": "p99"}, "there is no figure 'p99'. Did you mean 'p99_ms'"),
+        ({"of": FAST, "to": SLOW, "figure": "p99_ms"}, "nothing says what is claimed"),
+        ({"of": FAST, "to": SLOW, "host": "a desktp"}, "no host 'a desktp'. Did you mean 'a desktop'"),
+    ],
+)
+def test_a_claim_is_about_what_there_is(claim: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        experiment(claims=[{"text": "faster", **claim}])
+
+
+def test_the_published_ratio() -> None:
+    found = experiment()
+    [main, ours] = found.claims
+    assert published_ratio(found, main) == pytest.approx(4)
+    assert published_ratio(found, main.model_copy(update={"host": "a desktop"})) == pytest.approx(5)
+    assert published_ratio(found, ours) is None
+
+
+def test_what_a_plan_measures() -> None:
+    """core is smoke more often; wide is every row as briefly as smoke."""
+    found = experiment()
+    smoke, few, every = found.plan("smoke"), [SLOW, FAST], [SLOW, FAST, OURS]
+    measured = {plan: [row.label for row in found.measured(plan)] for plan in PLANS}
+    assert measured == {"smoke": few, "core": few, "wide": every, "full": every}
+    assert found.plan("core") == smoke.model_copy(update={"starts": CORE_STARTS})
+    assert found.plan("wide") == smoke.model_copy(update={"starts": WIDE_STARTS})
+    assert smoke.starts < CORE_STARTS
+    assert len({found.digest(plan) for plan in PLANS}) == 4
+
+
+def test_the_digest_is_of_what_is_measured() -> None:
+    base = experiment()
+    assert base.digest("full") == experiment(sentence="other", title="other", claims=[]).digest("full")
+    assert base.digest("full") != base.digest("smoke")
+    changed = table()["rows"]
+    changed[2]["variant"] = {"implementation": "node"}
+    assert base.digest("full") != experiment(rows=changed).digest("full")
+    assert base.digest("smoke") == experiment(rows=changed).digest("smoke"), "smoke does not measure that row"
+
+
+# ---- the repository's own ----
+
+
+def test_what_was_published(root: Path) -> None:
+    """Two of the documents' tables, and the ratios of two quoted sources."""
+    known = read_all(root) | read_claims(root)
+    hyper = {row.label: row.published for row in known["hyper-microservice"].rows if row.published}
+    assert len(hyper) == 10, "six runs of wrk and four of drill"
+    assert hyper["wrk -t10, release, v0.2"]["goodput_rps"] == 310_531.78
+    for values in hyper.values():
+        assert values["requests"] / values["total_s"] == pytest.approx(values["goodput_rps"], rel=0.01)
+    files = [row for row in known["file-io"].rows if row.published]
+    assert len(files) == 50
+    assert all(len(row.published_elsewhere) == 1 for row in files)
+    ratios = {
+        "cpp-connections": {0: 1.18, 1: 0.81},
+        "async-tails": {0: 0.914, 1: 2.03},
+        "pooled-django": {0: 4.45, 2: 2.72},
+    }
+    for name, each in ratios.items():
+        found = {number: published_ratio(known[name], known[name].claims[number]) for number in each}
+        assert found == pytest.approx(each, abs=0.01)
+
+
+def test_claims_are_quoted_and_experiments_are_not(root: Path) -> None:
+    claims, experiments = read_claims(root), read_all(root)
+    assert not experiments.keys() & claims.keys()
+    assert all(own.source is None for own in experiments.values())
+    for own in claims.values():
+        measured = {row.label for row in own.measured("smoke")}
+        assert own.claims
+        assert all({claim.of, claim.to} <= measured for claim in own.claims)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("source = ", "# ", "a claim needs `source`, an address, and `hypothesis`"),
+        ("hypothesis = ", "# ", "a claim needs `source`, an address, and `hypothesis`"),
+        ("https://", "", "source"),
+    ],
+)
+def test_a_claim_without_its_source_is_refused(
+    root: Path, tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    text = (root / CLAIMS / "small-pools.toml").read_text().replace(old, new)
+    (tmp_path / CLAIMS).mkdir(parents=True)
+    (tmp_path / CLAIMS / "mine.toml").write_text(text)
+    with pytest.raises(UsageError, match=rf"mine\.toml: {told}"):
+        read_claims(tmp_path)
+
+
+# ---- what a row is ----
+
 
 @pytest.fixture
 def rows(real: Catalog, root: Path) -> Callable[..., ExperimentRows]:
@@ -47,26 +206,17 @@ def rows(real: Catalog, root: Path) -> Callable[..., ExperimentRows]:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (
-            {"variant": {"implementation": "rust-snc"}},
-            "no implementation 'rust-snc'. Did you mean 'rust-sync'",
-        ),
+        ({"variant": {"implementation": "rust-snc"}}, "'rust-snc'. Did you mean 'rust-sync'"),
         ({"variant": {"scenario": "wrok"}}, "no scenario 'wrok'. Did you mean 'work'"),
         ({"variant": {"topology": "dircet"}}, "no topology 'dircet'. Did you mean 'direct'"),
         ({"variant": {"settings": {"THREDS": "2"}}}, "no setting 'THREDS'. Did you mean 'THREADS'"),
         ({"variant": {"settings": {"THREADS": "two"}}}, "THREADS must be a whole number"),
-        (
-            {"variant": {"implementation": "rust-hyper", "scenario": "recipe"}},
-            "rust-hyper does not support recipe",
-        ),
+        ({"variant": {"implementation": "rust-hyper", "scenario": "recipe"}}, "does not support recipe"),
         ({"variant": {"delay": 20}}, "variant -> delay: Extra inputs"),
         ({"variant": {"db_rtt_ms": 4}}, "work never asks the database"),
         ({"variant": {"variables": {"APP_MAXCON": "25"}}}, "no limit of a shared service 'APP_MAXCON'"),
         ({"variant": {"scenario_changes": {"connectons": 1}}}, "variant -> scenario_changes -> connectons"),
-        (
-            {"variant": {"scenario": "recipe"}, "window": {"delay_ms": 20}},
-            "the scenario recipe does not wait",
-        ),
+        ({"variant": {"scenario": "recipe"}, "window": {"delay_ms": 20}}, "scenario recipe does not wait"),
         ({"round_trips": 8}, "`round_trips` needs `db_rtt_ms`"),
         ({"window": {"generator": "ab", "connections": 1}}, "window -> generator"),
         ({"window": {"generator": "wrk", "connections": 0}}, "window -> connections"),
@@ -158,12 +308,11 @@ def test_one_load_is_made_once_in_a_start(rows: Callable[..., ExperimentRows]) -
     windows = [w for block in outline(found) for spec in block for w in spec.windows]
     assert len({w.name for w in windows}) == len(windows) == len(found.rows) - 2
     by_name = {w.name: w for w in windows}
-    wrk, drill, oha = (
-        by_name[name] for name in ("wrk--t10-release-v0.2", "drill-2-at-a-time-release", "oha-release")
-    )
+    wrk, oha = by_name["wrk--t10-release-v0.2"], by_name["oha-release"]
     assert (wrk.generator, wrk.generator_options, wrk.seconds) == ("wrk", {"threads": 10}, 5)
     assert wrk.scenario_changes == {"connections": 10_000}
-    assert drill.generator_options == {"requests": 3_600, "rampup_s": 10}
+    drill = {"requests": 3_600, "rampup_s": 10}
+    assert by_name["drill-2-at-a-time-release"].generator_options == drill
     assert (oha.generator, oha.seconds, oha.trim_start_s) == ("oha", 9, 5.5), "connections are opened first"
 
 
@@ -198,33 +347,27 @@ def test_rows_with_connections_and_a_wait_of_their_own(rows: Callable[..., Exper
 
 
 def test_a_claim_by_way_of_a_third_row_joins(real: Catalog) -> None:
-    own = [
-        {
-            "label": label,
-            "variant": {"implementation": "rust-hyper", "scenario_changes": {"connections": n}},
-            "smoke": n < 5,
-        }
-        for n, label in enumerate(("a", "alone", "b", "c", "unmeasured"), start=1)
-    ]
+    def row(label: str, n: int) -> dict[str, Any]:
+        variant = {"implementation": "rust-hyper", "scenario_changes": {"connections": n}}
+        return {"label": label, "variant": variant, "smoke": label != "unmeasured"}
+
+    rows = [row(label, n) for n, label in enumerate(("a", "alone", "b", "c", "unmeasured"), start=1)]
     pairs = (("b", "a"), ("c", "b"), ("unmeasured", "alone"), ("unmeasured", "a"))
     claims = [{"text": "t", "of": of, "to": to, "says": "more"} for of, to in pairs]
-    found = ExperimentRows(real, experiment(rows=own, claims=claims), "smoke", 2)
+    found = ExperimentRows(real, experiment(rows=rows, claims=claims), "smoke", 2)
     assert sorted(map(sorted, found.joined_by_claims())) == [["a", "b", "c"], ["alone"]]
 
 
 def test_a_row_may_say_how_long_its_client_waits(real: Catalog) -> None:
+    """Otherwise a request that rightly waits is given the time."""
     own = table()["rows"]
     patient = {**own[0], "variant": {**own[0]["variant"], "scenario_changes": {"timeout_s": 60}}}
-    slow = {
-        **own[1],
-        "variant": {"implementation": "rust-sync", "settings": {"THREADS": "2"}},
-        "window": {"delay_ms": 1000},
-    }
+    variant = {"implementation": "rust-sync", "settings": {"THREADS": "2"}}
+    slow = {**own[1], "variant": variant, "window": {"delay_ms": 1000}}
     found = ExperimentRows(real, experiment(rows=[patient, slow], claims=[]), "full", 2)
-    assert {one.label: one.scenario_changes.get("timeout_s") for one in found.variants} == {
-        SLOW: 60,
-        FAST: 100,
-    }
+    timeouts = {one.label: one.scenario_changes.get("timeout_s") for one in found.variants}
+    assert timeouts == {SLOW: 60, FAST: 100}
+    assert [patience_s(100, ceiling) for ceiling in (2.0, 5000.0, None)] == [100, 10, 10]
 
 
 # ---- files ----
@@ -248,7 +391,9 @@ def test_rows_of_one_case_share_their_files(real: Catalog) -> None:
     found = ExperimentRows(real, small(), "smoke", 2)
     assert found.starts == {"1-100000-8192-hot": ["rayon", "one"], "1-100000-8192-cold": ["cold"]}
     assert found.rows["one"].settings["lines"] == "100000"
-    assert {case.lines for case in cases(ExperimentRows(real, small(), "full", 2))} == {1_000_000}
+    assert {row.settings["lines"] for row in ExperimentRows(real, small(), "full", 2).rows.values()} == {
+        "1000000"
+    }
     [spec] = [spec for spec in outline(found)[0] if spec.name == "1-1-100000-8192-hot"]
     assert (spec.variants, spec.windows) == (["rayon", "one"], [])
 
@@ -276,25 +421,26 @@ def test_a_case_is_never_larger_than_it_is_said_to_be(files: int, each: int) -> 
 
 def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would(real: Catalog) -> None:
     found = ExperimentRows(real, small(), "full", 2)
-    need = cases(found)[0].bytes
+    need = Case(files=1, lines=1_000_000).bytes
     check_space(found, need)
     told = r"need 32 MB, and the engine's disk has 16 MB left\. Free some space, or use --scale 0\.50"
     with pytest.raises(UsageError, match=told):
         check_space(found, round(need * 0.505))
     with pytest.raises(UsageError, match="not even a hundredth"):
         check_space(found, need // 200)
-    half = ExperimentRows(real, scaled(small(), "full", 0.5), "full", 2)
-    assert {case.lines for case in cases(half)} == {500_000}
+    half = ExperimentRows(real, scaled(small(), 0.5), "full", 2)
+    assert {row.settings["lines"] for row in half.rows.values()} == {"500000"}
 
 
 def test_a_scale_is_a_share_and_for_files() -> None:
-    assert scaled(small(), "full", None) == small()
-    assert all(scaled(small(), p, 0.3).digest(p) != small().digest(p) for p in PLANS)
-    for scale in (0.0, 1.5, -1.0):
-        with pytest.raises(UsageError, match="--scale takes a share"):
-            scaled(small(), "full", scale)
-    with pytest.raises(UsageError, match="--scale is for experiments with files"):
-        scaled(experiment(), "full", 0.5)
+    assert scaled(small(), None) == small()
+    assert all(scaled(small(), 0.3).digest(plan) != small().digest(plan) for plan in PLANS)
+    for of, scale, told in (
+        *((small(), scale, "--scale takes a share") for scale in (0.0, 1.5, -1.0)),
+        (experiment(), 0.5, "--scale is for experiments with files"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            scaled(of, scale)
 
 
 # ---- how long a window is, what of it is measured, and which rates waiting allows ----
@@ -345,9 +491,7 @@ def test_no_wave_of_a_long_delay_is_cut(delay_ms: int, window_s: int, ceiling_rp
 
 
 def test_connections_are_opened_before_the_measured_part() -> None:
-    few, many = opened_first(5, 100), opened_first(5, 10_000)
-    assert (few.seconds, few.trim_start_s, few.trim_end_s) == (5, 1.5, 0.5)
-    assert (many.seconds, many.trim_start_s, many.trim_end_s) == (9, 5.5, 0.5)
+    assert (opened_first(5, 100), opened_first(5, 10_000)) == ((5, 1.5, 0.5), (9, 5.5, 0.5))
     assert kept_s(opened_first(12, 100)) == 9
     with pytest.raises(UsageError, match="window_s = 2 is too short"):
         opened_first(2, 100)
@@ -369,22 +513,15 @@ def test_smoke_makes_fewer_requests_by_drill(
     assert spec.generator_options == {**options, "requests": requests}
     assert spec.seconds == seconds
     assert spec.trim_start_s == pytest.approx(seconds / 10)
-    assert own.told(FULL) == options
+    assert own.spec("w", "v", FULL, None, {}).generator_options == options
 
 
-def test_ceilings_of_waiting() -> None:
+def test_ceilings_of_waiting_and_of_round_trips() -> None:
     assert waiting_ceilings(100, 20, 32) == {"connections/delay": 5000, "threads/delay": 1600}
     assert waiting_ceilings(100, 20, None) == {"connections/delay": 5000}
     assert waiting_ceilings(100, 0, 32) == waiting_ceilings(100, None, 32) == {}
-
-
-def test_ceilings_of_round_trips() -> None:
     [ceiling] = trips_ceiling(10, 20, 16.0).values()
     assert ceiling == pytest.approx(20 / (10 * 0.016))
     assert trips_implied(20, 16.0, ceiling) == pytest.approx(10)
     assert trips_ceiling(10, None, 16.0) == trips_ceiling(None, 20, 16.0) == {}
     assert trips_implied(20, 16.0, 0.0) is None
-
-
-def test_a_request_that_rightly_waits_is_given_the_time() -> None:
-    assert [patience_s(100, ceiling) for ceiling in (2.0, 5000.0, None)] == [100, 10, 10]

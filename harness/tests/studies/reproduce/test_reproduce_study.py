@@ -50,12 +50,11 @@ def test_smoke_of_all_is_cheap(
 def test_the_list_has_claims_in_a_group_of_their_own(root: Path) -> None:
     told = json.loads(CliRunner().invoke(app, ["reproduce", "list", "--json"]).stdout)
     groups = {entry["name"]: entry["group"] for entry in told}
+    assert groups == dict.fromkeys(read_all(root), "published") | dict.fromkeys(read_claims(root), "quoted")
     [delay] = (entry for entry in told if entry["name"] == "hyper-delay")
     assert delay["rows"] > delay["smoke_rows"] > 0
     assert delay["full_s"] > delay["smoke_s"] > 0
     assert delay["reference"] in (True, False)
-    assert {name for name, group in groups.items() if group == "quoted"} == set(read_claims(root))
-    assert {name for name, group in groups.items() if group == "published"} == set(read_all(root))
 
 
 # ---- rounds and blocks ----
@@ -68,18 +67,14 @@ def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog) -> 
     assert len(blocks) == 4 * parts
     assert [{spec.block for spec in block} for block in blocks] == [{n + 1} for n in range(len(blocks))]
     rounds = [list(chain.from_iterable(blocks[n : n + parts])) for n in range(0, len(blocks), parts)]
-    for made in rounds:
-        assert sorted(w.name for spec in made for w in spec.windows) == sorted(
-            map(file_name, study.rows.rows)
-        )
-    names = [[spec.name.partition("-")[2] for spec in made] for made in rounds]
-    assert len({tuple(order) for order in names}) == 4
+    every = sorted(map(file_name, study.rows.rows))
+    assert [sorted(w.name for spec in made for w in spec.windows) for made in rounds] == [every] * 4
+    assert len({tuple(spec.name.partition("-")[2] for spec in made) for made in rounds}) == 4
     assert blocks == asked(real, "hyper-delay", "full").outline()
     other = study.request.model_copy(update={"seed": 8})
     assert blocks != Reproduce(real, other).outline()
-    within = {
-        tuple(w.name for w in spec.windows) for block in blocks for spec in block if "async1" in spec.name
-    }
+    async1 = [spec for block in blocks for spec in block if "async1" in spec.name]
+    within = {tuple(w.name for w in spec.windows) for spec in async1}
     assert len(within) > 1, "the rows of a start have a random order as well"
 
 
@@ -130,14 +125,13 @@ def test_a_thread_for_each_connection_is_asked_of_a_host(real: Catalog) -> None:
 
 @dataclass
 class Place(FakeLab):
-    """odd: verdict of the n-th window, or what is raised in its place. calls: of all starts, in order."""
+    """odd: verdict of the n-th window, or what is raised in its place."""
 
-    odd: dict[int, Verdict | BaseException] = field(default_factory=dict)
-    calls: list[str] = field(default_factory=list)
+    odd: dict[int, Verdict | TandemError] = field(default_factory=dict)
     made: int = 0
 
     def floor(self, spec: TrialSpec, number: int) -> FakeFloor:
-        return FakeFloor(answer=self.told, calls=self.calls)
+        return FakeFloor(answer=self.window)
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
         trial = super().visit(spec, script, folder)
@@ -145,11 +139,10 @@ class Place(FakeLab):
             start.cpu_peak_percent, start.resident_peak_bytes = 50.0, 20 << 20
         return trial
 
-    def told(self, _: TrialSpec, spec: WindowSpec) -> Window:
+    def window(self, _: TrialSpec, spec: WindowSpec) -> Window:
         self.made += 1
-        self.calls.append(str(spec.scenario_changes["path"]))
         odd = self.odd.get(self.made, Verdict.OK)
-        if isinstance(odd, BaseException):
+        if isinstance(odd, TandemError):
             raise odd
         found = [finding("void", "steal", "much steal")] if odd is Verdict.VOID else []
         trip = DbRtt(setting=4, before_p50=4.5, during_p50=5.0, during_p90=6.0, samples=9)
@@ -161,13 +154,12 @@ BROKE = TandemError("the closed window broke")
 
 def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
     threads = {"implementation": "rust-sync", "settings": {"THREADS": "2"}}
-    rows = [
-        {"label": f"threads {d}", "smoke": True, "variant": threads, "window": {"delay_ms": d}}
-        for d in delays
+    rows: list[dict[str, Any]] = [
+        {"label": f"threads {ms}", "variant": threads, "window": {"delay_ms": ms}} for ms in delays
     ]
-    alone = {"variant": {"implementation": "rust-hyper"}, "window": {"delay_ms": 20}, "smoke": True}
+    rows.append({"label": "alone", "variant": {"implementation": "rust-hyper"}, "window": {"delay_ms": 20}})
     claims = [{"text": "t", "of": "alone", "to": "threads 20", "says": "same"}]
-    return experiment(rows=[*rows, {"label": "alone", **alone}], claims=claims)
+    return experiment(rows=[{**row, "smoke": True} for row in rows], claims=claims)
 
 
 @pytest.fixture
@@ -175,9 +167,9 @@ def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs the experiment `waiting` at a place: the result and the journal."""
     monkeypatch.setattr(study_, "pick", lambda root, name: waiting())
 
-    def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
-        request = request_for(real, "waiting", "smoke", 2, seed)
-        return run(Reproduce, request, session(real, tmp_path, place), resume)
+    def make(place: Place) -> tuple[Result[Reproduced], Journal]:
+        request = request_for(real, "waiting", "smoke", 2, 7)
+        return run(Reproduce, request, session(real, tmp_path, place))
 
     return make
 
@@ -185,34 +177,23 @@ def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     place = Place()
     found, journal = made(place)
-    calls = place.calls
     assert not place.is_up
-    starts = [calls[n:] for n, text in enumerate(calls) if text == "launch threads 20"]
-    assert len(starts) == 2
-    for start in starts:
-        own = [text.removesuffix(" threads 20") for text in start[: start.index("stop threads 20") + 1]]
-        assert own[:4] == ["launch", "ready", "verify", "warm up"]
-        assert own[-3:] == ["drain", "collect", "stop"]
-        windows = sorted(text for text in own if text.startswith("/"))
-        assert windows == ["/work?delay_ms=20", "/work?delay_ms=200"]
-    assert calls.count("launch alone") == 2
     assert found.verdict is Verdict.OK
     own = found.conclusions
     assert own.digest == waiting().digest("smoke")
-    row = row_of(own, "threads 20")
+    row, estimates = row_of(own, "threads 20"), estimates_of(own, "threads 20")
     assert (row.settings["THREADS"], row.settings["delay_ms"]) == ("2", "20")
     assert row.ceilings == {"connections/delay": 5000.0, "threads/delay": 100.0}
-    assert estimates_of(own, "threads 20")["peak_cpu_percent"].mean == 50
-    assert estimates_of(own, "threads 20")["peak_memory_mib"].mean == 20
-    assert estimates_of(own, "threads 20")["goodput_rps"].limit == "app-cpu"
+    assert (estimates["peak_cpu_percent"].mean, estimates["peak_memory_mib"].mean) == (50, 20)
+    assert estimates["goodput_rps"].limit == "app-cpu"
     assert own.contrasts[0].word == "stands"
     assert journal.folder.name.endswith("-reproduce-waiting-smoke")
-    keys = {trial.spec.key for trial in journal.trials()}
-    assert keys == {f"{block}-{start}" for block in (1, 2) for start in ("threads-20", "alone")}
-    kind, again, trials = read_folder(journal.folder)
-    assert kind is Reproduce
-    assert len(trials) == 4
-    assert of_result(kind.report(again), again) == of_result(kind.report(found), found)
+    _, again, trials = read_folder(journal.folder)
+    delays = {one.spec.key: sorted(w.spec.scenario_changes["path"] for w in one.windows) for one in trials}
+    paths = [f"/work?delay_ms={ms}" for ms in (20, 200)]
+    expected = {"threads-20": paths, "alone": paths[:1]}
+    assert delays == {f"{block}-{start}": own for block in (1, 2) for start, own in expected.items()}
+    assert of_result(Reproduce.report(again), again) == of_result(Reproduce.report(found), found)
 
 
 def test_a_void_window_voids_its_block_which_is_made_again(made: Any) -> None:
@@ -230,22 +211,6 @@ def test_what_was_measured_before_a_failure_counts(made: Any) -> None:
     assert found.verdict is Verdict.FAILED
     assert sum(row.good for row in found.conclusions.rows) >= 3
     assert any("the closed window broke" in reason for reason in found.reasons)
-
-
-def test_an_interruption_keeps_the_trials_and_takes_all_down(made: Any, tmp_path: Path) -> None:
-    place = Place(odd={4: KeyboardInterrupt()})
-    with pytest.raises(KeyboardInterrupt):
-        made(place)
-    assert place.calls[-1].startswith("stop ")
-    assert not place.is_up
-    kept = list(tmp_path.glob("*/trials/*.json"))
-    assert 2 <= len(kept) <= 3
-    again = Place()
-    found, _ = made(again, seed=99, resume=True)
-    assert (found.verdict, found.request.seed) == (Verdict.OK, 7), "the order is the first one's"
-    assert len(again.visited) == 4 - len(kept)
-    with pytest.raises(UsageError, match="no unfinished reproduce"):
-        made(Place(), resume=True)
 
 
 def test_what_was_asked_for_is_not_made_of_another_definition(
@@ -268,12 +233,8 @@ def test_a_ladder_is_one_variant_at_several_coordinates(root: Path) -> None:
     rates = [one for one in found.estimates if (one.variant, one.metric) == ("node", "goodput_rps")]
     levels = [1, 10, 100, 1_000, 2_500, 5_000, 7_000, 10_000]
     assert [one.coordinates for one in rates] == [{"connections": n} for n in levels]
-    last = found.judged[-1]
-    assert (last.claim.of, last.found.of, last.found.coordinates) == (
-        "node, 7,000",
-        "node",
-        {"connections": 7000},
-    )
+    claim, contrast = found.judged[-1]
+    assert (claim.of, contrast.of, contrast.coordinates) == ("node, 7,000", "node", {"connections": 7000})
 
 
 @pytest.mark.parametrize("of", FOLDERS)
