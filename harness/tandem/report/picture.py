@@ -63,9 +63,15 @@ def printable(spec: Spec) -> Spec:
     return printed
 
 
-def svg(picture: Picture) -> str:
-    """The picture as a file of its own, on white."""
+def drawn(spec: Spec) -> str:
+    """A chart as the text of an SVG file."""
     import vl_convert  # here, because loading it takes longer than most commands
 
-    spec = {**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"}
-    return str(vl_convert.vegalite_to_svg(json.dumps(printable(spec)))) + "\n"
+    return str(vl_convert.vegalite_to_svg(spec)) + "\n"
+
+
+def svg(picture: Picture) -> str:
+    """The picture as a file of its own, on white."""
+    return drawn(
+        printable({**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"})
+    )

@@ -41,9 +41,5 @@ def test_no_program_has_more_than_its_limit() -> None:
     assert found == []
 
 
-def test_a_program_that_grew_and_a_limit_that_is_too_high_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS, "node", (600, 900))
-    monkeypatch.setitem(LIMITS, "rust-async", (800, 800))
-    for name, size in (("node", 901), ("node", 899), ("node", 500), ("rust-async", 801)):
-        assert len(excesses({name: size})) == 1, (name, size)
-    assert excesses({"node": 900, "rust-async": 500}) == []
+def test_a_program_that_grew_is_named() -> None:
+    assert len(excesses({"node": LIMITS["node"] + 1, "go": LIMITS["go"]})) == 1
