@@ -19,13 +19,7 @@ from tandem.commands.main import main
 from tandem.hosts import HERE
 from tandem.lab.stack import other_measurements
 
-app = typer.Typer(
-    help="Tests and formats Tandem itself.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = cli.program("Tests and formats Tandem itself.")
 
 
 @app.command()

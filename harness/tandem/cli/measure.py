@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -97,7 +96,7 @@ def tell(name: str, told: str, good: bool, report: RenderableType, kept: Path | 
     tell_places(kept, page)
 
 
-def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
+def session(catalog: Catalog, view: View) -> Session:
     """Everything that the engine needs on this machine."""
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
@@ -142,7 +141,7 @@ def make[C: Conclusions](
     try:
         if unfit := unfit_for(catalog, request):
             view.note(unfit)
-        return run(kind, request, session(kind, catalog, view), resume)
+        return run(kind, request, session(catalog, view), resume)
     finally:
         view.close()
 
@@ -184,14 +183,3 @@ def print_result[C: Conclusions](
     if closing and (last := closing(result, journal.trials())):
         out.print(*last, sep="\n")
     tell_places(journal.folder, page_of(journal.folder))
-
-
-def measure[C: Conclusions](
-    kind: type[Study[C]], request: Request, resume: bool, as_json: bool, closing: Closing | None = None
-) -> Result[C]:
-    """Makes a study and prints its result, then what closes it. Exit status 1 unless its verdict is ok."""
-    result, journal = make(kind, request, resume, as_json)
-    print_result(kind, result, journal, as_json, closing)
-    if result.verdict is not Verdict.OK:
-        raise typer.Exit(1)
-    return result

@@ -6,15 +6,17 @@ from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
+import typer
 from pydantic import JsonValue
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.labs import OF_A_LAB
 from tandem.catalog.service import OwnService, read_service, service_of
 from tandem.cli import options as cli
-from tandem.cli.measure import Closing, measure
+from tandem.cli.measure import Closing, make, print_result
 from tandem.engine.study import Options, Study
 from tandem.errors import UsageError
 from tandem.hosts import HERE
@@ -24,6 +26,7 @@ from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Conclusions, Result
+from tandem.record.window import Verdict
 
 OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env", "database")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
@@ -46,28 +49,103 @@ class Asked:
     """The values of the shared options. Each field is an option."""
 
     service: cli.ServiceFile = None
-    image: cli.Image = None
-    get: cli.Get = None
-    post: cli.Post = None
-    body: cli.RequestBody = None
-    header: cli.Headers = None
-    ids: cli.Ids = ""
-    port: cli.Port = 8080
-    env: cli.Environment = None
-    database: cli.OwnDatabase = None
+    image: Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Image of a service of your own, in place of VARIANT, such as shop:main. May be repeated: the first one's answer is"
+        " the right one."
+    )
+] = None
+    get: Annotated[
+    str | None, typer.Option(help="With --image: path that is requested, such as /cart/7.")
+] = None
+    post: Annotated[
+    str | None, typer.Option(help="With --image: path of POST requests, in place of --get.")
+] = None
+    body: Annotated[
+    str | None,
+    typer.Option(
+        help="With --post: body of each request. It is JSON unless --header says otherwise."
+    ),
+] = None
+    header: Annotated[
+    list[str] | None,
+    typer.Option(
+        help="With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated."
+    )
+] = None
+    ids: Annotated[
+    str, typer.Option(help="With --image: what {id} in the path is drawn from, such as 1-50.")
+] = ""
+    port: Annotated[
+    int,
+    typer.Option(
+        min=1, max=65535, help="With --image: port that it listens on. PORT tells it the same."
+    ),
+] = 8080
+    env: Annotated[
+    list[str] | None,
+    typer.Option(help="With --image: NAME=VALUE for its container. May be repeated."),
+] = None
+    database: Annotated[
+    Path | None,
+    typer.Option(
+        help="With --image: SQL file of the data in the laboratory's PostgreSQL. DATABASE_URL has its address."
+    )
+] = None
     scenario: cli.ScenarioName = "recipes"
-    plan: cli.PlanName = "quick"
+    plan: Annotated[
+    str,
+    typer.Option(
+        help="Durations and repetitions: a plan that `tandem list` prints, or a TOML file of your own."
+    )
+] = "quick"
     topology: cli.ChosenTopology = None
     placement: cli.ChosenPlacement = None
-    setting: cli.Settings = None
-    db_rtt: cli.DbRtt = None
-    generators: cli.Generators = 1
-    arrivals: cli.ArrivalProcess = "paced"
-    clients: cli.ClientsOf = None
-    services: cli.ServicesOf = cli.BASE_SUITE
+    setting: Annotated[
+    list[str] | None,
+    typer.Option(
+        help="NAME=VALUE of contract/settings.toml, for all variants. May be repeated."
+    ),
+] = None
+    db_rtt: Annotated[
+    str | None,
+    typer.Option(
+        help="Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path."
+    )
+] = None
+    generators: Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Number of load generators that share the connections and the rate of each load."
+    )
+] = 1
+    arrivals: Annotated[
+    str,
+    typer.Option(
+        help="How the requests of an open loop arrive: paced (evenly), poisson (at random), or bursts:SIZE/PAUSE, such as"
+        " bursts:50/200ms."
+    )
+] = "paced"
+    clients: Annotated[
+    str | None,
+    typer.Option(
+        help="How clients differ from those of the scenario: connections=N, timeout=Ns, retries=N, requests-per-connection=N,"
+        " joined by commas. timeout: a request is given up after it; retries: and sent again."
+    )
+] = None
+    services: Annotated[
+    str,
+    typer.Option(
+        help=f"Debian release that PostgreSQL, PgBouncer and HAProxy are of: {cli.BASE_SUITE}, or forky, the next one."
+    )
+] = cli.BASE_SUITE
     lab: cli.LabName = None
     seed: cli.Seed = None
-    resume: cli.Resume = False
+    resume: Annotated[
+    bool, typer.Option("--resume", help="Continue the newest unfinished study of the same request.")
+] = False
     quiet: cli.Quiet = False
     as_json: cli.Json = False
 
@@ -179,8 +257,12 @@ class Asked:
     def measure[C: Conclusions](
         self, kind: type[Study[C]], request: Request, closing: Closing | None = None
     ) -> Result[C]:
-        """Make a study and print its result, as the options say. Exit status 1 unless its verdict is ok."""
-        return measure(kind, request, self.resume, self.as_json, closing)
+        """Make a study and print its result, then what closes it. Exit status 1 unless its verdict is ok."""
+        result, journal = make(kind, request, self.resume, self.as_json)
+        print_result(kind, result, journal, self.as_json, closing)
+        if result.verdict is not Verdict.OK:
+            raise typer.Exit(1)
+        return result
 
 
 class Default(NamedTuple):
