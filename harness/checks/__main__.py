@@ -103,12 +103,12 @@ def profile_(
     [variant, *_] = asked.variants([implementation] if implementation else [])
     request = asked.request("profile", catalog, [variant])
     try:
-        sections = profile.Profile(catalog, request, seconds, RESULTS, view).sections()
+        sections = profile.sections(catalog, request, seconds, RESULTS, view)
     finally:
         view.close()
-    for section in sections:
-        out.print(f"\n{section.title}", style="bold", markup=False, highlight=False)
-        out.print(section.text, markup=False, highlight=False, soft_wrap=True)
+    for title, text in sections.items():
+        out.print(f"\n{title}", style="bold", markup=False, highlight=False)
+        out.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command(name="test")
