@@ -1,7 +1,10 @@
 """Records for the tests of the page: a crossover, nightly histories, and one of each study that no committed result is of."""
 
+import json
 import math
 import random
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +127,12 @@ def uncommitted(study: str) -> Result[Any]:
     asked = request(study=study, plan="ceiling", **UNCOMMITTED[study])
     made = STUDIES[study](Catalog(ROOT), asked)
     return result_of(asked, made.conclude(play(made, answer), Baselines()), id=study)
+
+
+def page_and_data(page: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a page, and what its pictures are drawn from."""
+    text = page.read_text()
+    return unescape(text), json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
 
 
 def keep_uncommitted(folder: Path) -> None:
