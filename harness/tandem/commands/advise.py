@@ -175,9 +175,9 @@ def lines(found: Advice) -> list[Any]:
         (found.chosen, found.other),
         Column("model", lambda one: one.model, text=True),
         Column("workers", lambda one: str(one.workers)),
-        Column("threads each", lambda one: number(one.threads)),
+        Column("threads each", lambda one: "–" if one.threads is None else str(one.threads)),
         Column("at once", lambda one: str(one.in_flight)),
-        Column("pool", lambda one: number(one.pool)),
+        Column("pool", lambda one: "–" if one.pool is None else str(one.pool)),
         Column("possible 1/s", lambda one: number(one.possible_rps)),
         Column("lacks", lambda one: one.lacks or "nothing", text=True),
     )
