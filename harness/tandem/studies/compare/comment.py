@@ -6,9 +6,9 @@ from tandem.analysis.cost import AT, TOTAL, at
 from tandem.facts.metric import GOODPUT, MEMORY, OFFERED, P99, metric
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.markdown import table
+from tandem.report.markdown import of_terminal, table
 from tandem.report.parts import conditions_line
-from tandem.report.table import STATEMENT_TITLE, of_statements
+from tandem.report.table import STATEMENT_TITLE, statements
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.report import effect, failed_control, told
 from tandem.wording import counted, limited_by, number
@@ -44,9 +44,7 @@ def comment(result: Result[Compared]) -> str:
     parts += [said for said in [failed_control(found)] if said]
     for label in _others(found):
         parts.append(table(["", f"{found.reference}>", f"{label}>", "95 % interval"], _rows(found, label)))
-    variants, rows = of_statements(found)
-    if rows:
-        parts.append(table([STATEMENT_TITLE, *(f"{label}>" for label in variants)], rows))
+    parts += map(of_terminal, statements(found, STATEMENT_TITLE))
     parts.append(f"{effect(found, found.primary or TOTAL).capitalize()}. {_limits(found)}.")
     parts.append(
         f"{counted(found.blocks, 'blocks')} of fresh starts; {conditions_line(result.request)}. Ratios travel between machines; figures do not."
