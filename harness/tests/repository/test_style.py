@@ -1,11 +1,13 @@
-"""The house style: linters, types, imports."""
+"""The house style: linters, types, imports, names."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -168,6 +170,28 @@ def test_the_contracts_on_imports_can_fail(tmp_path: Path, lines: list[tuple[str
     ok, said = import_linter(tmp_path)
     assert not ok
     assert [told for _, _, told in lines if told not in " ".join(said.split())] == []
+
+
+# ---- names ----
+
+
+def twice(package: Path) -> dict[str, list[str]]:
+    """Names of module-level classes and types that stand in more than one place, with these places."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for file in sorted(package.rglob("*.py")):
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ClassDef | ast.TypeAlias):
+                name = node.name if isinstance(node, ast.ClassDef) else node.name.id
+                found[name].append(f"{file.relative_to(package)}:{node.lineno}")
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
+def test_one_word_has_one_meaning(tmp_path: Path) -> None:
+    """No two classes or types of the package have the same name."""
+    assert twice(ROOT / "harness/tandem") == {}
+    (tmp_path / "one.py").write_text("class Window: ...\n")
+    (tmp_path / "other.py").write_text("type Window = int\n")
+    assert twice(tmp_path) == {"Window": ["one.py:1", "other.py:1"]}
 
 
 # ---- shell, just, Compose ----
