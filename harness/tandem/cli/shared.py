@@ -31,15 +31,8 @@ from tandem.record.window import Verdict
 OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env", "database")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
 CONDITIONS = (
-    "scenario",
-    "topology",
-    "placement",
-    "setting",
-    "db_rtt",
-    "generators",
-    "arrivals",
-    "clients",
-    "services",
+    *("scenario", "topology", "placement", "setting", "db_rtt"),
+    *("generators", "arrivals", "clients", "services"),
 )
 """The shared options that a study without a choice of conditions does without."""
 

@@ -9,13 +9,8 @@ from tandem.report.chart import Spec, category, mark, quantity
 from tandem.report.picture import drawn
 
 PLOTTED = (
-    "goodput_rps",
-    "service_time_mean_ms",
-    "mean_ms",
-    "p50_ms",
-    "p90_ms",
-    "anonymous_memory_mib",
-    "cpu_percent",
+    *("goodput_rps", "service_time_mean_ms", "mean_ms", "p50_ms", "p90_ms"),
+    *("anonymous_memory_mib", "cpu_percent"),
 )
 type Scale = Literal["linear", "log"]
 SCALES: tuple[Scale, ...] = ("linear", "log")

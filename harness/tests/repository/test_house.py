@@ -8,8 +8,6 @@ from harness_places import ROOT
 
 from checks import house
 
-LIMIT = {"files in results": 1}
-
 
 def test_every_part_is_within_its_limit() -> None:
     try:
@@ -19,34 +17,25 @@ def test_every_part_is_within_its_limit() -> None:
     assert found == []
 
 
-@pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with two results where one is allowed."""
-    monkeypatch.setattr(house, "BUDGET", LIMIT)
-    monkeypatch.setattr(
-        house, "measured", lambda root: {"files in results": len(house.tracked(root, "results/*"))}
-    )
+def test_what_is_too_large_and_a_limit_that_the_changelog_lacks_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a repository with two results where one is allowed, and then two."""
+    kind = "files in results"
+    monkeypatch.setattr(house, "measured", lambda root: {kind: len(house.tracked(root, "results/*"))})
     (tmp_path / "results").mkdir()
-    (tmp_path / "results/a").touch()
-    (tmp_path / "results/b").touch()
+    for name in ("results/a", "results/b"):
+        (tmp_path / name).touch()
     for command in (["init", "--quiet"], ["add", "."]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
-    return tmp_path
-
-
-def test_what_is_too_large_is_named(small: Path) -> None:
-    (small / "CHANGELOG.md").write_text("- Budget: 1 files in results.\n")
-    assert house.excesses(small) == ["2 files in results: the limit is 1"]
-
-
-def test_a_limit_that_the_changelog_does_not_have_is_named(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(house, "BUDGET", {"files in results": 2})
-    (small / "CHANGELOG.md").write_text("- Budget: 1 files in results.\n")
-    assert len(house.excesses(small)) == 1
-    (small / "CHANGELOG.md").write_text("- Budget: 2 files in results. Why.\n- Budget: 1 files in results.\n")
-    assert house.excesses(small) == []
+    changelog = tmp_path / "CHANGELOG.md"
+    changelog.write_text("- Budget: 1 files in results.\n")
+    monkeypatch.setattr(house, "BUDGET", {kind: 1})
+    assert house.excesses(tmp_path) == ["2 files in results: the limit is 1"]
+    monkeypatch.setattr(house, "BUDGET", {kind: 2})
+    assert len(house.excesses(tmp_path)) == 1
+    changelog.write_text("- Budget: 2 files in results. Why.\n- Budget: 1 files in results.\n")
+    assert house.excesses(tmp_path) == []
 
 
 def test_a_limit_is_read_to_its_end() -> None:

@@ -20,29 +20,13 @@ from tandem.lab.sites import INSIDE
 
 TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
+STACK = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())
 NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
 OURS = {
-    "cpp-async",
-    "cpp-sync",
-    "django-async",
-    "django-orm",
-    "django-orm-async",
-    "falcon-async",
-    "falcon-asyncpg",
-    "falcon-sync",
-    "fastapi",
-    "fastapi-threads",
-    "go",
-    "java-threads",
-    "java-virtual",
-    "node",
-    "python-async",
-    "python-sync",
-    "rust-async",
-    "rust-hyper",
-    "rust-sync",
-    "starlette-psycopg",
-    "starlette-threads",
+    *("cpp-async", "cpp-sync", "django-async", "django-orm", "django-orm-async", "falcon-async"),
+    *("falcon-asyncpg", "falcon-sync", "fastapi", "fastapi-threads", "go", "java-threads", "java-virtual"),
+    *("node", "python-async", "python-sync", "rust-async", "rust-hyper", "rust-sync"),
+    *("starlette-psycopg", "starlette-threads"),
 }
 """The implementations that this project keeps. Whoever adds another keeps the layout and the linters of their language: of
 those only the shape is looked at (checks.shape)."""
@@ -222,29 +206,27 @@ def test_compose_understands_the_stack(topology: str, placement: str) -> None:
 
 def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
     """HAProxy's container asks, through HAProxy: a guest's image may have no shell."""
-    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
-    assert "healthcheck" not in services["app"]
-    assert services["proxy"]["healthcheck"]["test"][-1] == "http://proxy-edge:8080/healthz"
+    assert "healthcheck" not in STACK["services"]["app"]
+    assert STACK["services"]["proxy"]["healthcheck"]["test"][-1] == "http://proxy-edge:8080/healthz"
 
 
 def test_a_database_that_makes_its_data_has_as_long_for_docker_as_for_the_harness() -> None:
     """Otherwise `docker compose up` gives up on a slow machine."""
-    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
-    retries = {name: service.get("healthcheck", {}).get("retries") for name, service in services.items()}
+    services = STACK["services"].items()
+    retries = {name: service.get("healthcheck", {}).get("retries") for name, service in services}
     assert retries["db"] == SEEDING_LIMITS * retries["proxy"]
 
 
 def test_every_setting_reaches_the_application() -> None:
     """A setting that Compose does not hand on would change nothing, in silence."""
-    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
     catalog = Catalog(ROOT)
     own = {name for one in catalog.implementations.values() for name in one.settings}
     assert own
-    assert {*catalog.settings, *own} <= services["app"]["environment"].keys()
+    assert {*catalog.settings, *own} <= STACK["services"]["app"]["environment"].keys()
 
 
 def test_a_lab_opens_every_network_that_is_closed_on_one_machine() -> None:
-    networks = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["networks"]
+    networks = STACK["networks"]
     assert {name for name, told in networks.items() if told.get("internal")} == set(INSIDE)
 
 
