@@ -28,7 +28,7 @@ from tandem.page.pairs import COST
 from tandem.page.read import find, read
 from tandem.page.site import build
 from tandem.record.conclusion import Contrast, Estimate
-from tandem.record.result import SCHEMA_VERSION, Concluded, Publication, Result
+from tandem.record.result import Concluded, Publication, Result
 from tandem.record.store import write_model
 from tandem.record.window import Verdict
 from tandem.report.markdown import cells, tables_in
@@ -308,28 +308,15 @@ def test_the_newest_comes_first_each_once_and_with_a_name_of_its_own(results: Pa
     assert len({header.slug for header in find([results], results)[0]}) == 4
 
 
-@pytest.mark.parametrize(
-    ("damaged", "reason"),
-    [
-        ('{"schema_version": 3, "req', "the file is truncated|cannot be read"),
-        ("[]", "cannot be read"),
-        ('{"schema_version": 3, "request": {"study": "bench"}}', "cannot be read"),
-        ({"started_at": "yesterday"}, "cannot be read"),
-        ({"verdict": "fine"}, "cannot be read"),
-        ({"schema_version": 99}, f"schema version 99 is not known; this Tandem reads {SCHEMA_VERSION}"),
-    ],
-)
-def test_what_cannot_be_read_is_named_and_the_rest_is_there(
-    results: Path, damaged: str | dict[str, Any], reason: str
-) -> None:
+def test_what_cannot_be_read_is_named_and_the_rest_is_there(results: Path) -> None:
     file = results / "a/result.json"
-    if isinstance(damaged, dict):
-        damaged = json.dumps({**json.loads(file.read_text()), **damaged})
-    file.write_text(damaged)
+    changed = json.dumps({**json.loads(file.read_text()), "started_at": "yesterday"})
     (results / "begun").mkdir()
     (results / "begun/request.json").write_text("{}")
-    found, broken = find([results], results)
-    assert [header.name for header in found] == ["b", "deep/c"]
-    assert [one.name for one in broken] == ["a", "begun"]
-    assert re.search(reason, broken[0].reason)
-    assert "--resume" in broken[1].reason
+    for damaged in ("[]", '{"schema_version": 3, "request": {"study": "bench"}}', changed):
+        file.write_text(damaged)
+        found, broken = find([results], results)
+        assert [header.name for header in found] == ["b", "deep/c"]
+        assert [one.name for one in broken] == ["a", "begun"]
+        assert "cannot be read" in broken[0].reason
+        assert "--resume" in broken[1].reason
