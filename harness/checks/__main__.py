@@ -53,18 +53,15 @@ def shape_(
     implementations: Annotated[list[str], typer.Argument(help="Folders, or `all` with a bench.toml.")],
 ) -> None:
     """Check within seconds that a folder has the shape of an implementation. Starts no container."""
-    names = implementations
-    if names == ["all"]:
-        names = sorted(file.parent.name for file in ROOT.glob("*/bench.toml"))
-    flawed = False
-    for name in names:
-        flaws = shape.examine(ROOT, name.rstrip("/"))
-        flawed = flawed or bool(flaws)
+    every = sorted(file.parent.name for file in ROOT.glob("*/bench.toml"))
+    names = every if implementations == ["all"] else implementations
+    found = {name: shape.examine(ROOT, name.rstrip("/")) for name in names}
+    for name, flaws in found.items():
         for flaw in flaws:
             out.print(f"{name}/{flaw}", markup=False, highlight=False, soft_wrap=True)
         if not flaws:
             out.print(f"{name}: has the shape of an implementation", highlight=False)
-    if flawed:
+    if any(found.values()):
         raise typer.Exit(1)
 
 
@@ -80,8 +77,7 @@ def new_(
     language: Annotated[str, typer.Option(help="Programming language.")] = "python",
 ) -> None:
     """Create the folder of a new implementation: a stub that runs, with every scenario switched off."""
-    made = new.make(ROOT, name, model, language)
-    for file in made:
+    for file in new.make(ROOT, name, model, language):
         out.print(str(file.relative_to(ROOT)), highlight=False)
     then = f"just shape {name}, just matrix {name}, docs/how-to/add-an-implementation.md"
     out.print(f"Next: {then}", highlight=False)
