@@ -12,6 +12,7 @@ from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill, fill_all, marks, outside, pages
 from documents.records import Records
 from tandem.commands.records import folders
+from tandem.page.documents import slug
 
 RECORDS = Records(ROOT)
 GIT = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
@@ -127,8 +128,7 @@ def broken(page: Path) -> list[str]:
             out.append(path)
         elif heading and file.suffix == ".md":
             lines = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE)
-            anchors = {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
-            if heading[1:] not in anchors:
+            if heading[1:] not in map(slug, lines):
                 out.append(path + heading)
     return out
 
