@@ -102,16 +102,14 @@ def session(catalog: Catalog, view: View) -> Session:
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
         place = FileIoLab if measures_itself(study.variants) else Laboratory
         first = next((spec.variants for block in study.outline() for spec in block), [])
-        work = Work(
-            study.request, variants, journal.folder, generators=needed(study), first=first, held=held(study)
-        )
+        of = study.request, variants, journal.folder
+        work = Work(*of, generators=needed(study), first=first, held=held(study))
         found: TrialLab = place(catalog, RESULTS, view, work)
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:
-        if request.conditions.lab is None and not measures_itself(
-            variants
-        ):  # a lab's CPUs are known once it is reached
+        here = request.conditions.lab is None  # a lab's CPUs are known once it is reached
+        if here and not measures_itself(variants):
             check(catalog, request, list(variants))
         refuse_or_clean_up(ROOT, RESULTS, view.note)
 
