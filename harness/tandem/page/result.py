@@ -48,12 +48,9 @@ class ResultView:
     @cached_property
     def figures(self) -> list[AddedFigure]:
         """The pictures of its report. Raises ValueError where one cannot stand in a page."""
-        slug, study, found = self.run.slug, self.run.kind.name, []
-        for one in pictures_in(self.run.kind.report(self.run.result)):
-            json.dumps(one.spec, allow_nan=False)
-            of = f"{slug}-{one.name}", one.title, one.says, one.read, one.spec
-            found.append(AddedFigure(*of, slug=slug, kind=f"{study}/{one.name}", section=one.section))
-        return found
+        found = pictures_in(self.run.kind.report(self.run.result))
+        json.dumps([one.spec for one in found], allow_nan=False)
+        return [AddedFigure(**vars(one), slug=self.run.slug) for one in found]
 
     def describe(self, data: PageData) -> None:
         """Tell a page what the result is called and under which conditions it was made."""
