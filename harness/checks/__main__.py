@@ -10,6 +10,7 @@ import typer
 from checks import changed, new, profile, release, run, shape
 from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill_all
+from documents.records import Records
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import view_for
@@ -170,7 +171,8 @@ def docs(
     ] = False,
 ) -> None:
     """Fill in the figures of README.md and docs/ from the committed records and the sources."""
-    stale = [*fill_all(ROOT, FIGURES, write=not check), *draw_all(ROOT, PICTURES, write=not check)]
+    records = Records(ROOT)
+    stale = [*fill_all(records, FIGURES, write=not check), *draw_all(records, PICTURES, write=not check)]
     for one in stale:
         (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)
     if check and stale:

@@ -1,12 +1,9 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from collections.abc import Callable
-
 from documents import pairs, pictures, platforms, published, reports, selftest, services, statements
 from documents.fill import Figure
-from documents.records import Records
 
-PICTURES: dict[str, Callable[[Records], str]] = {
+PICTURES: dict[str, Figure] = {
     "docs/images/founding-experiment.svg": lambda records: published.picture(
         records, "explanations/published-python"
     ),
