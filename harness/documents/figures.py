@@ -4,9 +4,7 @@ from documents import pairs, pictures, platforms, published, reports, selftest, 
 from documents.fill import Figure
 
 PICTURES: dict[str, Figure] = {
-    "docs/images/founding-experiment.svg": lambda records: published.picture(
-        records, "explanations/published-python"
-    ),
+    "docs/images/founding-experiment.svg": published.picture,
     "docs/images/light-beside-heavy.svg": pictures.mixes,
     "docs/images/nightly-detection.svg": pictures.nightly,
     "docs/images/statements.svg": statements.picture,
