@@ -1,4 +1,4 @@
-"""checks.house: the parts of the repository stay within their limits, and a limit moves only with the changelog."""
+"""checks.house and checks.code_lines: parts and programs stay within their limits, and one of a part moves only with the changelog."""
 
 import subprocess
 from pathlib import Path
@@ -6,15 +6,45 @@ from pathlib import Path
 import pytest
 from harness_places import ROOT
 
-from checks import house
+from checks import code_lines, house
+
+PYTHON = (
+    '"""Docstring\nof two lines."""\n\nimport os  # a comment\n\n# A comment.\nTEXT = """a\n# no comment"""\n'
+)
+RUST = """use a::b; /* a
+comment */
+fn quote() -> char { '"' } // "
+const ADDRESS: &str = "http://here/*"; const OPEN: char = '{';
+
+#[cfg(test)]
+use c::d;
+#[cfg(test)]
+mod tests {
+    fn one() { "}" }
+}
+fn last() {}
+"""
+TYPESCRIPT = "/** Docs. */\nexport const a = `// ${b}\n/* c */`;\n"
 
 
-def test_every_part_is_within_its_limit() -> None:
+@pytest.mark.parametrize(
+    ("ending", "text", "lines"), [(".py", PYTHON, 3), (".rs", RUST, 4), (".ts", TYPESCRIPT, 2)]
+)
+def test_what_runs_counts_and_what_explains_or_tests_does_not(ending: str, text: str, lines: int) -> None:
+    assert code_lines.code_lines(text, ending) == lines
+
+
+def test_everything_is_within_its_limit() -> None:
     try:
-        found = house.excesses(ROOT)
+        found = [*house.excesses(ROOT), *code_lines.excesses(code_lines.counted(ROOT))]
     except subprocess.CalledProcessError:
         pytest.skip("not a clone: git does not say which files there are")
     assert found == []
+
+
+def test_a_program_that_grew_is_named() -> None:
+    most = code_lines.LIMITS
+    assert len(code_lines.excesses({"node": most["node"] + 1, "go": most["go"]})) == 1
 
 
 def test_what_is_too_large_and_a_limit_that_the_changelog_lacks_are_named(
