@@ -4,10 +4,10 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 from pydantic import JsonValue
@@ -37,108 +37,76 @@ CONDITIONS = (
 """The shared options that a study without a choice of conditions does without."""
 
 
+def option[T](value: T, told: str, *flags: str, least: int | None = None, most: int | None = None) -> T:
+    """An option of measuring commands: its default, its help, its flags where they are not its name, and its limits."""
+    return field(
+        default=value, metadata={"option": typer.Option(*flags, help=told, min=least, max=most)}
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """The values of the shared options. Each field is an option."""
 
     service: cli.ServiceFile = None
-    image: Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Image of a service of your own, in place of VARIANT, such as shop:main. May be repeated: the first one's answer is"
-        " the right one."
+    image: list[str] | None = option(
+        None,
+        "Image of a service of your own, in place of VARIANT, such as shop:main. May be repeated: the first one's answer is"
+        " the right one.",
     )
-] = None
-    get: Annotated[
-    str | None, typer.Option(help="With --image: path that is requested, such as /cart/7.")
-] = None
-    post: Annotated[
-    str | None, typer.Option(help="With --image: path of POST requests, in place of --get.")
-] = None
-    body: Annotated[
-    str | None,
-    typer.Option(
-        help="With --post: body of each request. It is JSON unless --header says otherwise."
-    ),
-] = None
-    header: Annotated[
-    list[str] | None,
-    typer.Option(
-        help="With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated."
+    get: str | None = option(None, "With --image: path that is requested, such as /cart/7.")
+    post: str | None = option(None, "With --image: path of POST requests, in place of --get.")
+    body: str | None = option(
+        None, "With --post: body of each request. It is JSON unless --header says otherwise."
     )
-] = None
-    ids: Annotated[
-    str, typer.Option(help="With --image: what {id} in the path is drawn from, such as 1-50.")
-] = ""
-    port: Annotated[
-    int,
-    typer.Option(
-        min=1, max=65535, help="With --image: port that it listens on. PORT tells it the same."
-    ),
-] = 8080
-    env: Annotated[
-    list[str] | None,
-    typer.Option(help="With --image: NAME=VALUE for its container. May be repeated."),
-] = None
-    database: Annotated[
-    Path | None,
-    typer.Option(
-        help="With --image: SQL file of the data in the laboratory's PostgreSQL. DATABASE_URL has its address."
+    header: list[str] | None = option(
+        None, "With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated."
     )
-] = None
+    ids: str = option("", "With --image: what {id} in the path is drawn from, such as 1-50.")
+    port: int = option(
+        8080, "With --image: port that it listens on. PORT tells it the same.", least=1, most=65535
+    )
+    env: list[str] | None = option(None, "With --image: NAME=VALUE for its container. May be repeated.")
+    database: Path | None = option(
+        None,
+        "With --image: SQL file of the data in the laboratory's PostgreSQL. DATABASE_URL has its address.",
+    )
     scenario: cli.ScenarioName = "recipes"
-    plan: Annotated[
-    str,
-    typer.Option(
-        help="Durations and repetitions: a plan that `tandem list` prints, or a TOML file of your own."
+    plan: str = option(
+        "quick",
+        "Durations and repetitions: a plan that `tandem list` prints, or a TOML file of your own.",
     )
-] = "quick"
     topology: cli.ChosenTopology = None
     placement: cli.ChosenPlacement = None
-    setting: Annotated[
-    list[str] | None,
-    typer.Option(
-        help="NAME=VALUE of contract/settings.toml, for all variants. May be repeated."
-    ),
-] = None
-    db_rtt: Annotated[
-    str | None,
-    typer.Option(
-        help="Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path."
+    setting: list[str] | None = option(
+        None, "NAME=VALUE of contract/settings.toml, for all variants. May be repeated."
     )
-] = None
-    generators: Annotated[
-    int,
-    typer.Option(
-        min=1,
-        help="Number of load generators that share the connections and the rate of each load."
+    db_rtt: str | None = option(
+        None,
+        "Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path.",
     )
-] = 1
-    arrivals: Annotated[
-    str,
-    typer.Option(
-        help="How the requests of an open loop arrive: paced (evenly), poisson (at random), or bursts:SIZE/PAUSE, such as"
-        " bursts:50/200ms."
+    generators: int = option(
+        1, "Number of load generators that share the connections and the rate of each load.", least=1
     )
-] = "paced"
-    clients: Annotated[
-    str | None,
-    typer.Option(
-        help="How clients differ from those of the scenario: connections=N, timeout=Ns, retries=N, requests-per-connection=N,"
-        " joined by commas. timeout: a request is given up after it; retries: and sent again."
+    arrivals: str = option(
+        "paced",
+        "How the requests of an open loop arrive: paced (evenly), poisson (at random), or bursts:SIZE/PAUSE, such as"
+        " bursts:50/200ms.",
     )
-] = None
-    services: Annotated[
-    str,
-    typer.Option(
-        help=f"Debian release that PostgreSQL, PgBouncer and HAProxy are of: {cli.BASE_SUITE}, or forky, the next one."
+    clients: str | None = option(
+        None,
+        "How clients differ from those of the scenario: connections=N, timeout=Ns, retries=N, requests-per-connection=N,"
+        " joined by commas. timeout: a request is given up after it; retries: and sent again.",
     )
-] = cli.BASE_SUITE
+    services: str = option(
+        cli.BASE_SUITE,
+        f"Debian release that PostgreSQL, PgBouncer and HAProxy are of: {cli.BASE_SUITE}, or forky, the next one.",
+    )
     lab: cli.LabName = None
     seed: cli.Seed = None
-    resume: Annotated[
-    bool, typer.Option("--resume", help="Continue the newest unfinished study of the same request.")
-] = False
+    resume: bool = option(
+        False, "Continue the newest unfinished study of the same request.", "--resume"
+    )
     quiet: cli.Quiet = False
     as_json: cli.Json = False
 
@@ -281,7 +249,7 @@ def measuring(
     def made(function: Callable[..., None]) -> Callable[..., None]:
         its = [*inspect.signature(function).parameters.values()][1:]
         left_out = {*without, *(one.name for one in its), *(() if own else OWN)}
-        shared = [_option(one.name, defaults) for one in fields(Asked) if one.name not in left_out]
+        shared = [_parameter(one, defaults) for one in fields(Asked) if one.name not in left_out]
         fixed = {one: defaults[one].value for one in defaults.keys() - {option.name for option in shared}}
         parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in its + shared]
 
@@ -298,13 +266,15 @@ def measuring(
     return made
 
 
-def _option(name: str, defaults: dict[str, Default]) -> inspect.Parameter:
+def _parameter(shared: Field[Any], defaults: dict[str, Default]) -> inspect.Parameter:
     """A shared option, as a parameter of a command."""
-    annotation, value = get_type_hints(Asked, include_extras=True)[name], getattr(Asked, name)
+    name, type_, value, of = shared.name, shared.type, shared.default, shared.metadata.get("option")
+    if of is None:  # the alias of an option that other commands have as well
+        type_, of = get_args(type_)
     if name in defaults:
-        value, help_ = defaults[name]
-        type_, option = get_args(annotation)
-        option = copy(option)
-        option.help = help_ or option.help
-        annotation = Annotated[type_, option]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=annotation)
+        value, told = defaults[name]
+        of = copy(of)
+        of.help = told or of.help
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=Annotated[type_, of]
+    )
