@@ -15,6 +15,8 @@ from unittest.mock import Mock
 
 import pytest
 import typer.main
+from harness_commands import LAUNCHER
+from harness_commands import run as execute
 from harness_machines import machine
 from harness_page import uncommitted
 from harness_places import EXPERIMENTS
@@ -72,15 +74,9 @@ def tandem(
         signal.signal(number, handler)
 
 
-def as_a_program(*arguments: str) -> Said:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "DOCKER_HOST": NO_ENGINE, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
-    )
-    return Said(done.returncode, done.stdout, done.stderr)
+def as_a_program(*arguments: str) -> subprocess.CompletedProcess[str]:
+    path = str(Path(cli.__file__).parents[2])
+    return execute(sys.executable, *arguments, DOCKER_HOST=NO_ENGINE, PYTHONPATH=path)
 
 
 # ---- as a program ----
@@ -88,30 +84,29 @@ def as_a_program(*arguments: str) -> Said:
 
 def test_the_programs_end_with_their_status(root: Path) -> None:
     said = as_a_program("-X", "importtime", "-m", "tandem", "list", "--json")
-    assert said.status == 0
-    assert json.loads(said.out)["implementations"].keys() == Catalog(root).implementations.keys()
-    lines = [line.rpartition("|") for line in said.err.splitlines()]
+    assert said.returncode == 0
+    assert json.loads(said.stdout)["implementations"].keys() == Catalog(root).implementations.keys()
+    lines = [line.rpartition("|") for line in said.stderr.splitlines()]
     assert {head[:12] for head, _, _ in lines} == {"import time:"}, "it says nothing else"
     imported = {name.strip() for _, _, name in lines}
     assert imported & {"scipy", "scipy.stats", "ruptures"} == {"scipy"}, (
         "who measures nothing waits for no statistics"
     )
     said = as_a_program("-m", "checks", "verify", "rust-asink")
-    assert (said.status, said.out) == (2, "")
-    assert "tandem: there is no implementation 'rust-asink'. Did you mean 'rust-async'?" in said.err
-    assert "Traceback" not in said.err
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "tandem: there is no implementation 'rust-asink'. Did you mean 'rust-async'?" in said.stderr
+    assert "Traceback" not in said.stderr
 
 
-def test_the_launcher_starts_the_program_that_has_the_command(root: Path, tmp_path: Path) -> None:
+def test_the_launcher_starts_the_program_that_has_the_command(tmp_path: Path) -> None:
     """A client of Docker that only says what it is asked for. No command is in both programs."""
     assert OWN.keys() & CHECKS.keys() == set()
     client = tmp_path / "docker"
     client.write_text('#!/bin/sh\n[ "$1" != context ] || exec echo unix:///var/run/docker.sock\necho "$@"\n')
     client.chmod(0o755)
-    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    path = f"{tmp_path}:{os.environ['PATH']}"
     for command in COMMANDS:
-        started = [root / "harness/run", command, "--help"]
-        said = subprocess.run(started, capture_output=True, text=True, check=True, env=path).stdout
+        said = execute(LAUNCHER, command, "--help", PATH=path).stdout
         program = "checks" if command in CHECKS else "tandem"
         assert said.endswith(f" --entrypoint python3 tandem/harness -m {program} {command} --help\n")
 
@@ -147,9 +142,8 @@ def test_a_name_in_brackets_is_shown(tandem: Tandem) -> None:
 
 
 def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> None:
-    dump = ["just", "--justfile", str(root / "justfile"), "--dump", "--dump-format", "json"]
-    said = subprocess.run(dump, capture_output=True, text=True, check=True).stdout
-    found = json.loads(said)["recipes"]
+    dump = execute("just", "--justfile", str(root / "justfile"), "--dump", "--dump-format", "json")
+    found = json.loads(dump.stdout)["recipes"]
     assert {name for name, recipe in found.items() if not recipe["doc"]} == set()
     for command in COMMANDS:
         assert found[command]["body"] == [[f'harness/run {command} "$@"']]
@@ -157,8 +151,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
 
 def test_the_command_for_any_folder_comes_and_goes(root: Path, tmp_path: Path) -> None:
     def install(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [str(root / "harness/install"), *arguments, str(tmp_path / "bin")]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return execute(str(root / "harness/install"), *arguments, str(tmp_path / "bin"))
 
     file = tmp_path / "bin/tandem"
     for _ in range(2):
