@@ -58,7 +58,7 @@ WIDTH = 560
 
 def printable(spec: Spec) -> Spec:
     """Put the colours of a white page into a plot, for a picture of its own."""
-    named = re.sub(r"--[a-z][a-z0-9-]*", lambda found: COLOURS[found[0]], json.dumps(spec))
+    named = re.sub(r'"(--[a-z][a-z0-9-]*)"', lambda found: f'"{COLOURS[found[1]]}"', json.dumps(spec))
     printed: Spec = json.loads(named)
     return printed
 

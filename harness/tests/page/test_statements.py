@@ -108,6 +108,8 @@ def test_small_multiples_leave_no_variable_of_the_page() -> None:
     spec = printable(small_multiples([[panel, None], [None, None]]))
     altair.VConcatChart.from_dict(spec, validate=True)
     assert "--" not in re.sub(r"\s", "", str(spec))
+    label = {"color": "--ink", "variant": "shop:my--tag"}
+    assert printable(label) == {**label, "color": COLOURS["--ink"]}, "the name of an image stays"
     assert len(spec["vconcat"]) == 1
     assert {*COLOURS} >= {*HUES}
     assert len(SHAPES) == len(HUES)
