@@ -129,20 +129,21 @@ def of_comparisons(root: Path) -> list[float]:
 # ---- what the judge does with them ----
 
 
-def delays(distances: list[Floats], limit: float) -> list[int | None]:
-    """Nights from the change to the first alarm on its side, of each series."""
-    found: list[int | None] = []
-    for one in distances:
-        alarms = change.cusum(one, change.LEARNED, limit)
-        late = [alarm.at - CHANGED_AT + 1 for alarm in alarms if alarm.at >= CHANGED_AT and alarm.up]
-        found.append(late[0] if late else None)
+def seen_within(
+    draw: Draw, chance: np.random.Generator, series: int, limit: float
+) -> dict[str, list[float]]:
+    """Change -> share of so many series that raised an alarm on its side within 1, 2, … nights."""
+    found: dict[str, list[float]] = {}
+    for what, step in STEPS.items():
+        drawn = draw(chance, series, CHANGED_AT + SHOWN)
+        drawn[:, CHANGED_AT:] += step
+        first: list[int] = []
+        for one in drawn:
+            alarms = change.cusum(change.scaled(one), change.LEARNED, limit)
+            late = [alarm.at - CHANGED_AT + 1 for alarm in alarms if alarm.at >= CHANGED_AT and alarm.up]
+            first += late[:1]
+        found[what] = [sum(one <= night for one in first) / series for night in range(1, SHOWN + 1)]
     return found
-
-
-def shares(found: list[int | None]) -> list[float]:
-    return [
-        sum(one is not None and one <= night for one in found) / len(found) for night in range(1, SHOWN + 1)
-    ]
 
 
 def detect(
@@ -151,19 +152,13 @@ def detect(
     """Judges series without and with each change."""
     chance = np.random.default_rng(seed)
     still = draw(chance, series, QUIET_NIGHTS)
-    quiet = [change.scaled(one) for one in still]
-    seen: dict[str, list[float]] = {}
-    for what, step in STEPS.items():
-        drawn = draw(chance, series, CHANGED_AT + SHOWN)
-        drawn[:, CHANGED_AT:] += step
-        seen[what] = shares(delays([change.scaled(one) for one in drawn], change.LIMIT))
     return Detection(
         series=name,
         values=values,
         sd=float(np.std(still)),
         quiet_nights=series * (QUIET_NIGHTS - change.LEARNED),
-        false_alarms=sum(len(change.cusum(one, 0, change.LIMIT)) for one in quiet),
-        seen=seen,
+        false_alarms=sum(len(change.cusum(change.scaled(one), 0, change.LIMIT)) for one in still),
+        seen=seen_within(draw, chance, series, change.LIMIT),
     )
 
 
@@ -172,12 +167,9 @@ def of_family(name: str, draw: Draw, families: int = FAMILIES, seed: int = SEED)
     chance, limit = np.random.default_rng(seed), change.family_limit(FAMILY)
     quiet = draw(chance, families * FAMILY, QUIET_NIGHTS)
     alarms = sum(len(change.cusum(change.scaled(one), 0, limit)) for one in quiet)
-    median: dict[str, int | None] = {}
-    for what, step in STEPS.items():
-        drawn = draw(chance, SERIES, CHANGED_AT + SHOWN)
-        drawn[:, CHANGED_AT:] += step
-        median[what] = first_at(shares(delays([change.scaled(one) for one in drawn], limit)), 0.5)
+    seen = seen_within(draw, chance, SERIES, limit)
     at_limit = round(families * (QUIET_NIGHTS - change.LEARNED) / alarms) if alarms else None
+    median = {what: first_at(shares, 0.5) for what, shares in seen.items()}
     return OfFamily(series=name, limit=round(limit, 2), at_limit=at_limit, median=median)
 
 
