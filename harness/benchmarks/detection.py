@@ -146,11 +146,9 @@ def seen_within(
     return found
 
 
-def detect(
-    name: str, draw: Draw, values: int | None = None, series: int = SERIES, seed: int = SEED
-) -> Detection:
+def detect(name: str, draw: Draw, values: int | None = None, series: int = SERIES) -> Detection:
     """Judges series without and with each change."""
-    chance = np.random.default_rng(seed)
+    chance = np.random.default_rng(SEED)
     still = draw(chance, series, QUIET_NIGHTS)
     return Detection(
         series=name,
@@ -162,9 +160,9 @@ def detect(
     )
 
 
-def of_family(name: str, draw: Draw, families: int = FAMILIES, seed: int = SEED) -> OfFamily:
+def of_family(name: str, draw: Draw, families: int = FAMILIES) -> OfFamily:
     """Judges whole nights. False alarms of all series are counted one by one: a night in which two raise one counts twice."""
-    chance, limit = np.random.default_rng(seed), change.family_limit(FAMILY)
+    chance, limit = np.random.default_rng(SEED), change.family_limit(FAMILY)
     quiet = draw(chance, families * FAMILY, QUIET_NIGHTS)
     alarms = sum(len(change.cusum(change.scaled(one), 0, limit)) for one in quiet)
     seen = seen_within(draw, chance, SERIES, limit)
