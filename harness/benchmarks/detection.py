@@ -13,16 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from tandem.analysis import change
+from tandem.analysis.ratios import Floats
 from tandem.engine.side_by_side import second
 from tandem.engine.stand_ins import is_look
 from tandem.facts.paired import good_facts, ln_by_block
 from tandem.studies.registry import read_folder
 
-Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]
 """Series x nights, without a change."""
 ROOT = Path(__file__).parents[2]

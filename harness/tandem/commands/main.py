@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 from typing import Annotated
 
 import psycopg
@@ -19,19 +20,6 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import Lab
 from tandem.cli.measure import CLIENT, tell
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, print_json, progress
-from tandem.commands import (
-    advise,
-    audit,
-    nightly,
-    page,
-    records,
-    replay,
-    report,
-    selftest,
-    serve,
-    service,
-    session,
-)
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.docker import complaint
@@ -42,6 +30,13 @@ from tandem.report import machines as machines_report
 from tandem.studies import registry
 
 INTERRUPTED = 130
+COMMANDS = (
+    *("advise", "audit", "nightly", "page", "records", "replay", "report", "selftest", "serve", "service"),
+    "session",
+)
+"""Modules that add their commands when they are imported. Those of the studies are added below."""
+for module in COMMANDS:
+    import_module(f"tandem.commands.{module}")
 PAGE_COLUMNS = 100
 
 
@@ -154,8 +149,6 @@ def interrupted(command: str) -> str:
 
 
 registry.add_commands()
-COMMANDS = (report, page, records, replay, session, nightly, advise, audit, selftest, serve, service)
-"""Imported for the commands that they add; those of the studies are added above."""
 
 
 def main(commands: typer.Typer = app) -> None:
