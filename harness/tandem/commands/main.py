@@ -16,6 +16,7 @@ from python_on_whales import DockerException
 from rich.console import Group
 from rich.table import Table
 
+from tandem import commands
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import Lab
 from tandem.cli.measure import CLIENT, tell
@@ -30,13 +31,9 @@ from tandem.report import machines as machines_report
 from tandem.studies import registry
 
 INTERRUPTED = 130
-COMMANDS = (
-    *("advise", "audit", "nightly", "page", "records", "replay", "report", "selftest", "serve", "service"),
-    "session",
-)
-"""Modules that add their commands when they are imported. Those of the studies are added below."""
-for module in COMMANDS:
-    import_module(f"tandem.commands.{module}")
+for module in pkgutil.iter_modules(commands.__path__):  # each adds its commands; those of the studies are added below
+    if module.name != "main":
+        import_module(f"tandem.commands.{module.name}")
 PAGE_COLUMNS = 100
 
 
@@ -151,13 +148,13 @@ def interrupted(command: str) -> str:
 registry.add_commands()
 
 
-def main(commands: typer.Typer = app) -> None:
+def main(program: typer.Typer = app) -> None:
     """Runs a command line and ends the process: with 2 for usage, 1 for failure, 130 when interrupted."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     _end_with_client()
     try:
-        status = commands(prog_name="tandem", standalone_mode=False)
+        status = program(prog_name="tandem", standalone_mode=False)
     except TandemError as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(error.exit_code)
