@@ -31,7 +31,8 @@ from tandem.report import machines as machines_report
 from tandem.studies import registry
 
 INTERRUPTED = 130
-for module in pkgutil.iter_modules(commands.__path__):  # each adds its commands; those of the studies are added below
+# Each module adds its commands; those of the studies are added below.
+for module in pkgutil.iter_modules(commands.__path__):
     if module.name != "main":
         import_module(f"tandem.commands.{module.name}")
 PAGE_COLUMNS = 100
