@@ -23,23 +23,18 @@ THREADS = "32"
 LACKS = 'OFFLOAD = "a reason"\n'
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Path:
+def test_a_row_has_what_only_one_declares(tmp_path: Path) -> None:
     for model, driver, workers, lacks in (("sync", "d", "1", ""), ("async", "d-async", "cpus", LACKS)):
         (tmp_path / f"x-{model}").mkdir()
         text = BENCH.format(model=model, driver=driver, workers=workers)
         (tmp_path / f"x-{model}/bench.toml").write_text(text + lacks)
-    return tmp_path
-
-
-def test_a_row_has_what_only_one_declares(pair: Path) -> None:
-    assert row(Catalog(pair), "x-sync", "x-async") == (
+    assert row(Catalog(tmp_path), "x-sync", "x-async") == (
         "`x-sync`, `x-async`",
         "stack: d; defaults: `WORKERS=1`",
         "stack: d-async; defaults: `WORKERS=cpus`; settings that it lacks: `OFFLOAD`",
     )
     with pytest.raises(KeyError, match="x-none"):
-        row(Catalog(pair), "x-sync", "x-none")
+        row(Catalog(tmp_path), "x-sync", "x-none")
 
 
 def test_the_pairs_are_implementations(real: Catalog) -> None:
