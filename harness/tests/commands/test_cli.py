@@ -178,10 +178,7 @@ def test_the_command_for_any_folder_comes_and_goes(root: Path, tmp_path: Path) -
         (["bench", "rust-async", "--topology", "ful"], "no topology 'ful'. Did you mean 'full'?"),
         (["bench", "rust-async", "--placement", "two-core"], "no placement 'two-core'. Did you mean 'two-cores'?"),
         (["bench", "rust-async", "--setting", "WORKERS"], "--setting takes NAME=VALUE, not 'WORKERS'"),
-        *(
-            (["bench", "rust-async", "--db-rtt", wrong], f"such as 15ms, not '{wrong}'")
-            for wrong in ("0.5ms", "abc", "-5ms")
-        ),
+        (["bench", "rust-async", "--db-rtt", "-5ms"], "such as 15ms, not '-5ms'"),
         (["bench", "rust-async", "--scenario", "index", "--db-rtt", "15ms"], "never asks the database: leave out --db-rtt"),
         (["bench", "rust-async", "--generators", "0"], "Invalid value for '--generators'"),
         (["bench", "rust-async", "--generators", "51"], "cannot be dealt out to 51 generators"),
