@@ -128,9 +128,7 @@ def of_comparisons(root: Path) -> list[float]:
 # ---- what the judge does with them ----
 
 
-def seen_within(
-    draw: Draw, chance: np.random.Generator, series: int, limit: float
-) -> dict[str, list[float]]:
+def seen_within(draw: Draw, chance: np.random.Generator, series: int, limit: float) -> dict[str, list[float]]:
     """Change -> share of so many series that raised an alarm on its side within 1, 2, … nights."""
     found: dict[str, list[float]] = {}
     for what, step in STEPS.items():

@@ -46,7 +46,9 @@ def crossover() -> Result[Crossed]:
         for name, rate, off in ((FIRST, first, 1.1), (SECOND, first * (ratio or 1), 1.21)):
             of: dict[str, Any] = {"variant": name, "coordinates": coordinates}
             ends = 0.95 * rate, 1.05 * rate
-            found.estimates.append(Estimate(metric=GOODPUT, mean=rate, interval=ends, n=3, limit="app-cpu", **of))
+            found.estimates.append(
+                Estimate(metric=GOODPUT, mean=rate, interval=ends, n=3, limit="app-cpu", **of)
+            )
             told = Predicted(throughput_rps=off * rate, response_ms=5, utilisation={}, limited_by="app-cpu")
             found.predictions.append(Prediction(predicted=told, calibrated=False, off=off - 1, **of))
     found.meetings = meetings(found)

@@ -21,7 +21,6 @@ ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[3]))
 RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
 
 
-
 def program(what: str) -> typer.Typer:
     """An application whose commands are added to it. what: it does."""
     return typer.Typer(
@@ -63,14 +62,14 @@ OneVariant = Annotated[
     str | None,
     typer.Argument(
         metavar="VARIANT",
-        help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints."
-    )
+        help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints.",
+    ),
 ]
 ServiceFile = Annotated[
     Path | None,
     typer.Option(
         help="File of a service of your own, in place of VARIANT (`tandem service` prints one). --image wins over its images."
-    )
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else.")]
 Quiet = Annotated[
@@ -86,22 +85,18 @@ ChosenTopology = Annotated[
     typer.Option(
         help="Parts between client and database: direct, pooled, proxied, full, tls or http2 (full, with TLS at HAProxy). Default:"
         " the scenario's own, or full."
-    )
+    ),
 ]
-ChosenPlacement = Annotated[
-    str | None, typer.Option(help="CPUs of each role. Default: what fits this host.")
-]
+ChosenPlacement = Annotated[str | None, typer.Option(help="CPUs of each role. Default: what fits this host.")]
 LabName = Annotated[
     str | None,
     typer.Option(
         help="Machines and CPUs of the roles: a name in loadgen/labs or the path of a file. Default: this machine."
-    )
+    ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
-        help="Seed of the data and of every random order. Default: a new one, which is recorded."
-    ),
+    typer.Option(help="Seed of the data and of every random order. Default: a new one, which is recorded."),
 ]
 CLIENT_FIELDS = {
     "connections": ("connections", ""),

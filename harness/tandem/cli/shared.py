@@ -39,9 +39,7 @@ CONDITIONS = (
 
 def option[T](value: T, told: str, *flags: str, least: int | None = None, most: int | None = None) -> T:
     """An option of measuring commands: its default, its help, its flags where they are not its name, and its limits."""
-    return field(
-        default=value, metadata={"option": typer.Option(*flags, help=told, min=least, max=most)}
-    )
+    return field(default=value, metadata={"option": typer.Option(*flags, help=told, min=least, max=most)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +102,7 @@ class Asked:
     )
     lab: cli.LabName = None
     seed: cli.Seed = None
-    resume: bool = option(
-        False, "Continue the newest unfinished study of the same request.", "--resume"
-    )
+    resume: bool = option(False, "Continue the newest unfinished study of the same request.", "--resume")
     quiet: cli.Quiet = False
     as_json: cli.Json = False
 

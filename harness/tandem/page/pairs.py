@@ -155,9 +155,7 @@ def _couples(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
             and sync.scenario == other.scenario
             and all(sync.coordinates[name] == other.coordinates[name] for name in shared)
             and (not waits or sync.coordinates.get("wait_ms") == max(waits))
-            and (
-                _stem(sync.variant) == _stem(other.variant) or {sync.variant, other.variant} in compared
-            )
+            and (_stem(sync.variant) == _stem(other.variant) or {sync.variant, other.variant} in compared)
         ):
             yield sync, other
 

@@ -72,6 +72,4 @@ def drawn(spec: Spec) -> str:
 
 def svg(picture: Picture) -> str:
     """The picture as a file of its own, on white."""
-    return drawn(
-        printable({**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"})
-    )
+    return drawn(printable({**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"}))

@@ -90,9 +90,7 @@ def test_two_beside_a_third_are_compared_with_each_other(runs: Runs, found: Pair
     assert cost.ratio == pytest.approx(means["cpp-async"] / means["cpp-sync"], rel=0.05)
 
 
-def test_windows_of_one_start_that_may_differ_give_no_ratio_of_their_own(
-    runs: Runs, real: Catalog
-) -> None:
+def test_windows_of_one_start_that_may_differ_give_no_ratio_of_their_own(runs: Runs, real: Catalog) -> None:
     """The questions compare with falcon-sync, so of the other languages the page takes the ratio from the trials."""
     run = runs["questions"]
     twice = [trial.model_copy(update={"windows": trial.windows * 2}) for trial in run.trials]
