@@ -63,8 +63,8 @@ def printable(spec: Spec) -> Spec:
     return printed
 
 
-def drawn(spec: Spec) -> str:
-    """A chart as the text of an SVG file."""
+def drawn(spec: Spec | str) -> str:
+    """A chart, or its JSON, as the text of an SVG file."""
     import vl_convert  # here, because loading it takes longer than most commands
 
     return str(vl_convert.vegalite_to_svg(spec)) + "\n"
@@ -72,4 +72,5 @@ def drawn(spec: Spec) -> str:
 
 def svg(picture: Picture) -> str:
     """The picture as a file of its own, on white."""
-    return drawn(printable({**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"}))
+    spec = {**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"}
+    return drawn(json.dumps(printable(spec)))
