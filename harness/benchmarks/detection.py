@@ -13,16 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from tandem.analysis import change
+from tandem.analysis.ratios import Floats
 from tandem.engine.side_by_side import second
 from tandem.engine.stand_ins import is_look
 from tandem.facts.paired import good_facts, ln_by_block
 from tandem.studies.registry import read_folder
 
-Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]
 """Series x nights, without a change."""
 ROOT = Path(__file__).parents[2]
@@ -129,55 +128,43 @@ def of_comparisons(root: Path) -> list[float]:
 # ---- what the judge does with them ----
 
 
-def delays(distances: list[Floats], limit: float) -> list[int | None]:
-    """Nights from the change to the first alarm on its side, of each series."""
-    found: list[int | None] = []
-    for one in distances:
-        alarms = change.cusum(one, change.LEARNED, limit)
-        late = [alarm.at - CHANGED_AT + 1 for alarm in alarms if alarm.at >= CHANGED_AT and alarm.up]
-        found.append(late[0] if late else None)
-    return found
-
-
-def shares(found: list[int | None]) -> list[float]:
-    return [
-        sum(one is not None and one <= night for one in found) / len(found) for night in range(1, SHOWN + 1)
-    ]
-
-
-def detect(
-    name: str, draw: Draw, values: int | None = None, series: int = SERIES, seed: int = SEED
-) -> Detection:
-    """Judges series without and with each change."""
-    chance = np.random.default_rng(seed)
-    still = draw(chance, series, QUIET_NIGHTS)
-    quiet = [change.scaled(one) for one in still]
-    seen: dict[str, list[float]] = {}
+def seen_within(draw: Draw, chance: np.random.Generator, series: int, limit: float) -> dict[str, list[float]]:
+    """Change -> share of so many series that raised an alarm on its side within 1, 2, … nights."""
+    found: dict[str, list[float]] = {}
     for what, step in STEPS.items():
         drawn = draw(chance, series, CHANGED_AT + SHOWN)
         drawn[:, CHANGED_AT:] += step
-        seen[what] = shares(delays([change.scaled(one) for one in drawn], change.LIMIT))
+        first: list[int] = []
+        for one in drawn:
+            alarms = change.cusum(change.scaled(one), change.LEARNED, limit)
+            late = [alarm.at - CHANGED_AT + 1 for alarm in alarms if alarm.at >= CHANGED_AT and alarm.up]
+            first += late[:1]
+        found[what] = [sum(one <= night for one in first) / series for night in range(1, SHOWN + 1)]
+    return found
+
+
+def detect(name: str, draw: Draw, values: int | None = None, series: int = SERIES) -> Detection:
+    """Judges series without and with each change."""
+    chance = np.random.default_rng(SEED)
+    still = draw(chance, series, QUIET_NIGHTS)
     return Detection(
         series=name,
         values=values,
         sd=float(np.std(still)),
         quiet_nights=series * (QUIET_NIGHTS - change.LEARNED),
-        false_alarms=sum(len(change.cusum(one, 0, change.LIMIT)) for one in quiet),
-        seen=seen,
+        false_alarms=sum(len(change.cusum(change.scaled(one), 0, change.LIMIT)) for one in still),
+        seen=seen_within(draw, chance, series, change.LIMIT),
     )
 
 
-def of_family(name: str, draw: Draw, families: int = FAMILIES, seed: int = SEED) -> OfFamily:
+def of_family(name: str, draw: Draw, families: int = FAMILIES) -> OfFamily:
     """Judges whole nights. False alarms of all series are counted one by one: a night in which two raise one counts twice."""
-    chance, limit = np.random.default_rng(seed), change.family_limit(FAMILY)
+    chance, limit = np.random.default_rng(SEED), change.family_limit(FAMILY)
     quiet = draw(chance, families * FAMILY, QUIET_NIGHTS)
     alarms = sum(len(change.cusum(change.scaled(one), 0, limit)) for one in quiet)
-    median: dict[str, int | None] = {}
-    for what, step in STEPS.items():
-        drawn = draw(chance, SERIES, CHANGED_AT + SHOWN)
-        drawn[:, CHANGED_AT:] += step
-        median[what] = first_at(shares(delays([change.scaled(one) for one in drawn], limit)), 0.5)
+    seen = seen_within(draw, chance, SERIES, limit)
     at_limit = round(families * (QUIET_NIGHTS - change.LEARNED) / alarms) if alarms else None
+    median = {what: first_at(shares, 0.5) for what, shares in seen.items()}
     return OfFamily(series=name, limit=round(limit, 2), at_limit=at_limit, median=median)
 
 

@@ -10,6 +10,7 @@ import typer
 from checks import changed, new, profile, release, run, shape
 from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill_all
+from documents.records import Records
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import view_for
@@ -19,13 +20,7 @@ from tandem.commands.main import main
 from tandem.hosts import HERE
 from tandem.lab.stack import other_measurements
 
-app = typer.Typer(
-    help="Tests and formats Tandem itself.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = cli.program("Tests and formats Tandem itself.")
 
 
 @app.command()
@@ -59,18 +54,15 @@ def shape_(
     implementations: Annotated[list[str], typer.Argument(help="Folders, or `all` with a bench.toml.")],
 ) -> None:
     """Check within seconds that a folder has the shape of an implementation. Starts no container."""
-    names = implementations
-    if names == ["all"]:
-        names = sorted(file.parent.name for file in ROOT.glob("*/bench.toml"))
-    flawed = False
-    for name in names:
-        flaws = shape.examine(ROOT, name.rstrip("/"))
-        flawed = flawed or bool(flaws)
+    every = sorted(file.parent.name for file in ROOT.glob("*/bench.toml"))
+    names = every if implementations == ["all"] else implementations
+    found = {name: shape.examine(ROOT, name.rstrip("/")) for name in names}
+    for name, flaws in found.items():
         for flaw in flaws:
             out.print(f"{name}/{flaw}", markup=False, highlight=False, soft_wrap=True)
         if not flaws:
             out.print(f"{name}: has the shape of an implementation", highlight=False)
-    if flawed:
+    if any(found.values()):
         raise typer.Exit(1)
 
 
@@ -86,8 +78,7 @@ def new_(
     language: Annotated[str, typer.Option(help="Programming language.")] = "python",
 ) -> None:
     """Create the folder of a new implementation: a stub that runs, with every scenario switched off."""
-    made = new.make(ROOT, name, model, language)
-    for file in made:
+    for file in new.make(ROOT, name, model, language):
         out.print(str(file.relative_to(ROOT)), highlight=False)
     then = f"just shape {name}, just matrix {name}, docs/how-to/add-an-implementation.md"
     out.print(f"Next: {then}", highlight=False)
@@ -109,12 +100,12 @@ def profile_(
     [variant, *_] = asked.variants([implementation] if implementation else [])
     request = asked.request("profile", catalog, [variant])
     try:
-        sections = profile.Profile(catalog, request, seconds, RESULTS, view).sections()
+        sections = profile.sections(catalog, request, seconds, RESULTS, view)
     finally:
         view.close()
-    for section in sections:
-        out.print(f"\n{section.title}", style="bold", markup=False, highlight=False)
-        out.print(section.text, markup=False, highlight=False, soft_wrap=True)
+    for title, text in sections.items():
+        out.print(f"\n{title}", style="bold", markup=False, highlight=False)
+        out.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command(name="test")
@@ -180,7 +171,8 @@ def docs(
     ] = False,
 ) -> None:
     """Fill in the figures of README.md and docs/ from the committed records and the sources."""
-    stale = [*fill_all(ROOT, FIGURES, write=not check), *draw_all(ROOT, PICTURES, write=not check)]
+    records = Records(ROOT)
+    stale = [*fill_all(records, FIGURES, write=not check), *draw_all(records, PICTURES, write=not check)]
     for one in stale:
         (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)
     if check and stale:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from python_on_whales import Container, DockerClient
@@ -18,7 +17,6 @@ from python_on_whales import Container, DockerClient
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.hosts import HERE
-from tandem.lab.floor import ContainerFloor
 from tandem.lab.images import BUILT
 from tandem.lab.laboratory import Laboratory, Work
 from tandem.lab.live import View
@@ -56,14 +54,6 @@ KERNEL_PARTS = re.compile(r"\[k\] (__x64_sys_\w+|__?schedule|try_to_wake_up|__do
 """Functions of the kernel for what a process asks, for waiting and waking, and for the network: each with all that it calls."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of the report."""
-
-    title: str
-    text: str
-
-
 def described(window: Window) -> str:
     """The figures that a profile explains."""
     cpu, system = window.app_cpu_us_per_request, window.app_system_cpu_us_per_request
@@ -83,11 +73,6 @@ def _lines(report: str) -> list[str]:
     """The lines of `perf report` that say something, without the columns for what was not asked for."""
     lines = [EMPTY.sub("", line) for line in report.splitlines() if not line.startswith("#")]
     return [line for line in lines if line]
-
-
-def shares(report: str) -> str:
-    """The first lines of `perf report`."""
-    return "\n".join(_lines(report)[:SHOWN])
 
 
 def whose(file: str, symbol: str, program: str) -> str:
@@ -170,87 +155,72 @@ def tools(root: Path) -> Iterator[Container]:
         container.kill()
 
 
-class Profile:
-    """One application, loaded three times. seconds: of each load."""
+def sections(catalog: Catalog, request: Request, seconds: int, results: Path, view: View) -> dict[str, str]:
+    """The parts of the report of one application, loaded three times: title -> text. seconds: of each load. Raises TandemError
+    where it cannot be started or watched."""
+    [variant] = request.variants
+    label, named = variant.label, variant.implementation or ""
+    program = named if catalog.implementation(named).language in COMPILED else ""
+    with tempfile.TemporaryDirectory(dir=results, prefix=".profile-") as name:
+        folder = Path(name)
+        lab = Laboratory(catalog, results, view, Work(request, request.variants, folder))
+        warm_up = WarmUp(least_s=WARM_UP_S, cap_s=WARM_UP_S)
+        trial = TrialSpec(name="profile", block=1, variants=[label], warm_up=warm_up)
+        with lab.up(), tools(catalog.root) as tool:
+            floor = lab.floor(trial, folder)
+            visit = Visit(floor, trial, view)
+            with visit.warm() as running:
+                if not running:
+                    raise TandemError(f"{label}: {visit.trial.starts[label].refused}")
+                pids = [str(pid) for pid in HERE.cgroup(floor.apps[label].app.pid).processes()]
+                return _watched(visit, label, seconds, tool, pids, program)
+            # A visit keeps the error that ends it.
+            raise TandemError("\n".join(finding.text for finding in visit.trial.findings))
 
-    def __init__(self, catalog: Catalog, request: Request, seconds: int, results: Path, view: View) -> None:
-        self._catalog, self._request, self._seconds = catalog, request, seconds
-        self._results, self._view = results, view
 
-    def sections(self) -> list[Section]:
-        """Raises TandemError where it cannot be started or watched."""
-        root = self._catalog.root
-        [variant] = self._request.variants
-        with tempfile.TemporaryDirectory(dir=self._results, prefix=".profile-") as name:
-            folder = Path(name)
-            work = Work(self._request, self._request.variants, folder)
-            lab = Laboratory(self._catalog, self._results, self._view, work)
-            warm_up = WarmUp(least_s=WARM_UP_S, cap_s=WARM_UP_S)
-            trial = TrialSpec(name="profile", block=1, variants=[variant.label], warm_up=warm_up)
-            with lab.up(), tools(root) as tool:
-                floor = lab.floor(trial, folder)
-                visit = Visit(floor, trial, self._view)
-                with visit.warm() as running:
-                    if not running:
-                        raise TandemError(f"{variant.label}: {visit.trial.starts[variant.label].refused}")
-                    return self._watched(floor, visit, variant.label, tool)
-                # A visit keeps the error that ends it.
-                raise TandemError("\n".join(finding.text for finding in visit.trial.findings))
+def _watched(
+    visit: Visit, label: str, seconds: int, tool: Container, pids: list[str], program: str
+) -> dict[str, str]:
+    """The report of an application that is warm. program: the name that its own code has, see whose."""
 
-    def _program(self) -> str:
-        """The name that the program's own code has."""
-        name = self._request.variants[0].implementation or ""
-        return name if self._catalog.implementation(name).language in COMPILED else ""
+    def load(name: str) -> Window:
+        spec = WindowSpec(name=name, variants=[label], seconds=seconds, trim_start_s=1.0, trim_end_s=0.5)
+        record = visit.measure(spec, [label])
+        if record.refused is not None:
+            raise TandemError(f"the window {name} was refused: {record.refused}")
+        return record.windows[label]
 
-    def _watched(self, floor: ContainerFloor, visit: Visit, label: str, tool: Container) -> list[Section]:
-        def load(name: str) -> Window:
-            spec = WindowSpec(
-                name=name, variants=[label], seconds=self._seconds, trim_start_s=1.0, trim_end_s=0.5
-            )
-            record = visit.measure(spec, [label])
-            if record.refused is not None:
-                raise TandemError(f"the window {name} was refused: {record.refused}")
-            return record.windows[label]
+    def beside(name: str, command: list[str]) -> tuple[Window, str]:
+        """A window, and what a tool said that ran beside it."""
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(_said, tool, ["sh", "-c", BEGIN, "sh", *command])
+            try:
+                time.sleep(ATTACH_S)
+                window = load(name)
+            finally:
+                _said(tool, ["sh", "-c", END])
+            return window, running.result()
 
-        def beside(name: str, command: list[str]) -> tuple[Window, str]:
-            """A window, and what a tool said that ran beside it."""
-            with ThreadPoolExecutor(1) as pool:
-                running = pool.submit(_said, tool, ["sh", "-c", BEGIN, "sh", *command])
-                try:
-                    time.sleep(ATTACH_S)
-                    window = load(name)
-                finally:
-                    _said(tool, ["sh", "-c", END])
-                return window, running.result()
-
-        pids = [str(pid) for pid in HERE.cgroup(floor.apps[label].app.pid).processes()]
-        plain = load("plain")
-        record = ["perf", "record", "--quiet", "-e", "cpu-clock", "-F", str(PER_S), "-g", "-o", DATA]
-        sampled, said = beside("sampled", [*record, "-p", ",".join(pids)])
-        report = ["perf", "report", "--stdio", "-i", DATA, "-g", "none"]
-        own = _said(tool, [*report, "--no-children", "--sort", "dso,symbol", "--percent-limit", "0.5"])
-        by_file = ["--no-children", "--sort", "dso,symbol", "--field-separator", ";", "--percent-limit", "0"]
-        owned = _said(tool, [*report, *by_file])
-        below = _said(tool, [*report, "--children", "--sort", "symbol", "--percent-limit", "0.5"])
-        traced, calls = beside("traced", ["strace", "-c", "-f", *(f"--attach={pid}" for pid in pids)])
-        asked = max(1, traced.requests + traced.probes)
-        return [
-            Section("without a tool", described(plain)),
-            Section("beside perf", described(sampled) + (f"\n{said.strip()}" if said.strip() else "")),
-            Section(
-                "CPU time of a request by owner of the code",
-                by_owner(owned, self._program(), plain.app_cpu_us_per_request),
-            ),
-            Section("CPU time by function, percent", shares(own)),
-            Section(
-                "parts of the kernel, percent with and without the functions they call",
-                kernel_parts(below),
-            ),
-            Section(
-                f"system calls per request, by strace, which slows it to {traced.goodput_rps:,.0f} a second",
-                per_request(calls, asked),
-            ),
-        ]
+    plain = load("plain")
+    record = ["perf", "record", "--quiet", "-e", "cpu-clock", "-F", str(PER_S), "-g", "-o", DATA]
+    sampled, said = beside("sampled", [*record, "-p", ",".join(pids)])
+    report = ["perf", "report", "--stdio", "-i", DATA, "-g", "none"]
+    own = _said(tool, [*report, "--no-children", "--sort", "dso,symbol", "--percent-limit", "0.5"])
+    by_file = ["--no-children", "--sort", "dso,symbol", "--field-separator", ";", "--percent-limit", "0"]
+    owned = _said(tool, [*report, *by_file])
+    below = _said(tool, [*report, "--children", "--sort", "symbol", "--percent-limit", "0.5"])
+    traced, calls = beside("traced", ["strace", "-c", "-f", *(f"--attach={pid}" for pid in pids)])
+    requests = max(1, traced.requests + traced.probes)
+    return {
+        "without a tool": described(plain),
+        "beside perf": "\n".join(filter(None, [described(sampled), said.strip()])),
+        "CPU time of a request by owner of the code": by_owner(owned, program, plain.app_cpu_us_per_request),
+        "CPU time by function, percent": "\n".join(_lines(own)[:SHOWN]),
+        "parts of the kernel, percent with and without the functions they call": kernel_parts(below),
+        f"system calls per request, by strace, which slows it to {traced.goodput_rps:,.0f} a second": (
+            per_request(calls, requests)
+        ),
+    }
 
 
 def _said(tool: Container, command: list[str]) -> str:

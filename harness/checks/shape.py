@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
@@ -17,6 +17,10 @@ from tandem.catalog.toml import RENAMED
 from tandem.errors import UsageError, nearest
 
 HEADINGS = ("Stack", "Concurrency model", "Settings that matter", "Request path", "Known limits")
+IGNORED = "its first line is *, then what the image needs: !{}/src, !contract/sql/queries"
+
+type Faults = Iterator[tuple[str, str]]
+"""What is wrong with a file, and its remedy."""
 
 
 @dataclass(frozen=True)
@@ -33,38 +37,32 @@ class Flaw:
 
 def examine(root: Path, name: str) -> list[Flaw]:
     """All flaws of the folder. Raises UsageError if there is no such folder."""
-    folder = root / name
-    if not folder.is_dir():
+    if not (root / name).is_dir():
         names = [file.name for file in root.iterdir() if file.is_dir()]
         hint = nearest(name, names)
         raise UsageError(f"there is no folder '{name}'.{hint} `just new {name}` makes one.")
-    return [*_bench(root, name), *_dockerfile(folder), *_ignored(folder), *_readme(folder)]
-
-
-def _read(folder: Path, name: str) -> str | None:
-    file = folder / name
-    return file.read_text(errors="replace") if file.is_file() else None
+    flaws = []
+    for file, (look, missing, remedy) in FILES.items():
+        path = root / name / file
+        faults = look(root, name, path.read_text(errors="replace")) if path.is_file() else None
+        flaws += [Flaw(file, *fault) for fault in faults or [(missing, remedy.format(name))]]
+    return flaws
 
 
 # ---- bench.toml ----
 
 
-def _bench(root: Path, name: str) -> Iterator[Flaw]:
-    file = "bench.toml"
-    text = _read(root / name, file)
-    if text is None:
-        yield Flaw(file, "is missing", "contract/README.md describes it; `just new` writes a commented one")
-        return
+def _bench(root: Path, name: str, text: str) -> Faults:
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        yield Flaw(file, f"is not TOML: {error}", "https://toml.io: strings are in quotes, lists in [ ]")
+        yield f"is not TOML: {error}", "https://toml.io: strings are in quotes, lists in [ ]"
         return
     yield from _types(name, given)
-    yield from _names(root, given)
+    yield from _names(Catalog(root), given)
 
 
-def _types(name: str, given: dict[str, Any]) -> Iterator[Flaw]:
+def _types(name: str, given: dict[str, Any]) -> Faults:
     """Keys that do not exist, are missing, or have another type than theirs."""
     try:
         Implementation.model_validate({**given, "name": name})
@@ -81,30 +79,27 @@ def _types(name: str, given: dict[str, Any]) -> Iterator[Flaw]:
         for one in told:
             where = " -> ".join(map(str, one["loc"]))
             if one not in odd and not (one["type"] == "missing" and where in meant):
-                yield Flaw("bench.toml", f"{where}: {one['msg']}", _example(str(one["loc"][0])))
+                yield f"{where}: {one['msg']}", _example(str(one["loc"][0]))
 
 
-def _no_such(found: str, name: str, known: list[str]) -> Flaw:
+def _no_such(found: str, name: str, known: list[str]) -> tuple[str, str]:
     hint = f"It is called '{RENAMED[name]}' now." if name in RENAMED else nearest(name, known)
-    return Flaw("bench.toml", found, f"{hint} There are: {', '.join(sorted(known))}".strip())
+    return found, f"{hint} There are: {', '.join(sorted(known))}".strip()
 
 
-def _names(root: Path, given: dict[str, Any]) -> Iterator[Flaw]:
+def _names(catalog: Catalog, given: dict[str, Any]) -> Faults:
     """Settings and scenarios that do not exist."""
-    catalog = Catalog(root)
-    settings, scenarios = list(catalog.settings), list(catalog.scenarios)
     unsupported = given.get("unsupported", {}) if isinstance(given.get("unsupported", {}), dict) else {}
-    for where, table, kind, known in (
-        ("[defaults]", given.get("defaults"), "setting", settings),
-        ("[further_values]", given.get("further_values"), "setting", settings),
-        ("[unsupported.settings]", unsupported.get("settings"), "setting", settings),
-        ("[unsupported.scenarios]", unsupported.get("scenarios"), "scenario", scenarios),
+    kinds = {"setting": [*catalog.settings], "scenario": [*catalog.scenarios]}
+    for where, table, kind in (
+        ("[defaults]", given.get("defaults"), "setting"),
+        ("[further_values]", given.get("further_values"), "setting"),
+        ("[unsupported.settings]", unsupported.get("settings"), "setting"),
+        ("[unsupported.scenarios]", unsupported.get("scenarios"), "scenario"),
     ):
-        if not isinstance(table, dict):
-            continue
-        for name in table:
-            if name not in known:
-                yield _no_such(f"{where} there is no {kind} '{name}'", name, known)
+        for name in table if isinstance(table, dict) else ():
+            if name not in kinds[kind]:
+                yield _no_such(f"{where} there is no {kind} '{name}'", name, kinds[kind])
 
 
 def _example(key: str) -> str:
@@ -116,66 +111,57 @@ def _example(key: str) -> str:
     return "contract/tests/README.md says what it is"
 
 
-# ---- the image ----
+# ---- the image and the page ----
 
 
-def _instructions(text: str) -> list[tuple[str, list[str]]]:
-    """Each instruction of a Dockerfile with its words, comments left out and continued lines joined."""
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
-    joined = re.sub(r"\\\n", " ", "\n".join(lines))
-    return [(words[0].upper(), words[1:]) for line in joined.splitlines() if (words := line.split())]
-
-
-def _dockerfile(folder: Path) -> Iterator[Flaw]:
-    file = "Dockerfile"
-    text = _read(folder, file)
-    if text is None:
-        remedy = "its context is the root of the repository; `just new` writes one to start from"
-        yield Flaw(file, "is missing", remedy)
-        return
-    yield from _stages(_instructions(text))
-
-
-def _stages(instructions: list[tuple[str, list[str]]]) -> Iterator[Flaw]:
-    file = "Dockerfile"
-    begins = [number for number, (name, _) in enumerate(instructions) if name == "FROM"]
+def _dockerfile(root: Path, name: str, text: str) -> Faults:
+    # Each instruction with its words, comments left out and continued lines joined.
+    kept = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    lines = map(str.split, re.sub(r"\\\n", " ", kept).splitlines())
+    instructions = [(words[0].upper(), words[1:]) for words in lines if words]
+    begins = [number for number, (instruction, _) in enumerate(instructions) if instruction == "FROM"]
     froms = [[word for word in instructions[number][1] if not word.startswith("--")] for number in begins]
-    names = [words[2].lower() if len(words) > 2 else "" for words in froms]
-    if "test" not in names:
-        remedy = "FROM ... AS test: formatter, linters and unit tests, without a network"
-        yield Flaw(file, "has no stage `test`", remedy)
+    if "test" not in [words[2].lower() for words in froms if len(words) > 2]:
+        yield "has no stage `test`", "FROM ... AS test: formatter, linters and unit tests, without a network"
     last = instructions[begins[-1] :] if begins else []
-    users = [words[0] for name, words in last if name == "USER" and words]
+    users = [words[0] for instruction, words in last if instruction == "USER" and words]
     if not users or users[-1].partition(":")[0] in ("root", "0"):
-        remedy = "in the last stage: RUN useradd --system --uid 10001 tandem, then USER tandem"
-        yield Flaw(file, "runs as root", remedy)
-    if not any(name in ("CMD", "ENTRYPOINT") for name, _ in last):
-        yield Flaw(file, "has neither CMD nor ENTRYPOINT", 'in the last stage: CMD ["/usr/local/bin/mine"]')
+        yield (
+            "runs as root",
+            "in the last stage: RUN useradd --system --uid 10001 tandem, then USER tandem",
+        )
+    if not any(instruction in ("CMD", "ENTRYPOINT") for instruction, _ in last):
+        yield "has neither CMD nor ENTRYPOINT", 'in the last stage: CMD ["/usr/local/bin/mine"]'
 
 
-def _ignored(folder: Path) -> Iterator[Flaw]:
-    file = "Dockerfile.dockerignore"
-    text = _read(folder, file)
-    remedy = f"its first line is *, then what the image needs: !{folder.name}/src, !contract/sql/queries"
-    if text is None:
-        yield Flaw(file, "is missing, so the whole repository is sent to the engine", remedy)
-    elif not text.startswith("*\n"):
-        yield Flaw(file, "does not begin with a line *", remedy)
+def _ignored(root: Path, name: str, text: str) -> Faults:
+    if not text.startswith("*\n"):
+        yield "does not begin with a line *", IGNORED.format(name)
 
 
-# ---- the page ----
-
-
-def _readme(folder: Path) -> Iterator[Flaw]:
-    file = "README.md"
-    text = _read(folder, file)
-    if text is None:
-        yield Flaw(file, "is missing", f"it has the headings {', '.join(HEADINGS)}")
-        return
+def _readme(root: Path, name: str, text: str) -> Faults:
     found = tuple(line[3:].strip() for line in text.splitlines() if line.startswith("## "))
     if found[: len(HEADINGS)] != HEADINGS:
-        yield Flaw(
-            file,
-            f"its headings are {', '.join(found) or 'none'}",
-            f"the first five, in this order, each after ##: {', '.join(HEADINGS)}",
-        )
+        told = f"its headings are {', '.join(found) or 'none'}"
+        yield told, f"the first five, in this order, each after ##: {', '.join(HEADINGS)}"
+
+
+FILES: dict[str, tuple[Callable[[Path, str, str], Faults], str, str]] = {
+    "bench.toml": (
+        _bench,
+        "is missing",
+        "contract/README.md describes it; `just new` writes a commented one",
+    ),
+    "Dockerfile": (
+        _dockerfile,
+        "is missing",
+        "its context is the root of the repository; `just new` writes one to start from",
+    ),
+    "Dockerfile.dockerignore": (
+        _ignored,
+        "is missing, so the whole repository is sent to the engine",
+        IGNORED,
+    ),
+    "README.md": (_readme, "is missing", f"it has the headings {', '.join(HEADINGS)}"),
+}
+"""File -> the check of its text; the fault of one that is missing, and its remedy."""

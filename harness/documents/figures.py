@@ -1,17 +1,12 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from collections.abc import Callable
-
-from documents import mixes, nightly, pairs, platforms, published, reports, selftest, services, statements
+from documents import pairs, pictures, platforms, published, reports, selftest, services, statements
 from documents.fill import Figure
-from documents.records import Records
 
-PICTURES: dict[str, Callable[[Records], str]] = {
-    "docs/images/founding-experiment.svg": lambda records: published.picture(
-        records, "explanations/published-python"
-    ),
-    "docs/images/light-beside-heavy.svg": mixes.picture,
-    "docs/images/nightly-detection.svg": nightly.picture,
+PICTURES: dict[str, Figure] = {
+    "docs/images/founding-experiment.svg": published.picture,
+    "docs/images/light-beside-heavy.svg": pictures.mixes,
+    "docs/images/nightly-detection.svg": pictures.nightly,
     "docs/images/statements.svg": statements.picture,
 }
 """Drawn by `just docs` beside the figures."""

@@ -101,22 +101,22 @@ def fill(text: str, page: Path, records: Records, figures: Mapping[str, Figure])
     return "".join([*out, text[at:]]), stale
 
 
-def fill_all(root: Path, figures: Mapping[str, Figure], write: bool) -> list[Stale]:
+def fill_all(records: Records, figures: Mapping[str, Figure], write: bool) -> list[Stale]:
     """Fills all pages, or only says what is stale in them."""
-    records, out = Records(root), []
-    for page in pages(root):
-        text, stale = fill(page.read_text(), page.relative_to(root), records, figures)
+    out = []
+    for page in pages(records.root):
+        text, stale = fill(page.read_text(), page.relative_to(records.root), records, figures)
         if stale and write:
             page.write_text(text)
         out += stale
     return out
 
 
-def draw_all(root: Path, pictures: Mapping[str, Callable[[Records], str]], write: bool) -> list[Stale]:
+def draw_all(records: Records, pictures: Mapping[str, Figure], write: bool) -> list[Stale]:
     """Draws all pictures, or only says which are stale. pictures: file -> its text."""
-    records, out = Records(root), []
+    out = []
     for name, draw in pictures.items():
-        file, expected = root / name, draw(records)
+        file, expected = records.root / name, draw(records)
         found = file.read_text() if file.is_file() else ""
         if found != expected:
             out.append(Stale(Path(name), 1, "picture", found, expected))

@@ -57,4 +57,4 @@ def code_lines(records: Records) -> str:
     """The lines of code of the programs that have a limit."""
     heads = ("program", "lines of code>", "aim>")
     sizes = counted(records.root).items()
-    return table(heads, [(f"`{name}`", f"{size:,}", f"{LIMITS[name][0]:,}") for name, size in sizes])
+    return table(heads, [(f"`{name}`", f"{size:,}", f"{LIMITS[name]:,}") for name, size in sizes])

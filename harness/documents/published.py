@@ -10,6 +10,7 @@ from tandem.report.markdown import pictures_in, table
 from tandem.report.picture import svg
 from tandem.wording import number, ratio_with_interval
 
+EXPLAINED = "explanations/published-python"
 BRIEFLY = {"stands": "As published", "not decided": "Not decided"}
 """Verdicts whose claims share a line: the report has their figures."""
 
@@ -74,7 +75,7 @@ def quoted(records: Records, below: str) -> str:
     return "\n\n".join(parts)
 
 
-def picture(records: Records, folder: str) -> str:
-    """The picture of a record that is a file as well, as SVG."""
-    study, result, _ = records.read(folder)
+def picture(records: Records) -> str:
+    """The picture of the founding experiment's explanation that is a file as well, as SVG."""
+    study, result, _ = records.read(EXPLAINED)
     return next(svg(one) for one in pictures_in(study.report(result)) if one.file)

@@ -15,21 +15,14 @@ SECOND_START = {"start": 2}
 """Where the second start of a baseline stands."""
 
 
-def _positions(shown: Table, columns: list[str]) -> list[int] | None:
-    """The columns of these headings, `#3` for the third; None where the table lacks one."""
-    known = [heading.strip() for heading in cells(shown)[0]]
-    numbered = [f"#{place}" for place in range(1, len(known) + 1)]
-    if not {*columns} <= {*known, *numbered}:
-        return None
-    return [(numbered if name.startswith("#") else known).index(name) for name in columns]
-
-
 def _table(records: Records, folder: str, title: str, columns: list[str]) -> tuple[Table, list[int]]:
-    """The first table of a report whose title begins so and that has the columns."""
+    """The first table of a report whose title begins so and that has the columns, and their places. columns: headings, `#3` for the
+    third."""
     for shown in records.tables(folder):
-        places = _positions(shown, columns)
-        if str(shown.title).startswith(title) and places is not None:
-            return shown, places
+        headings = [heading.strip() for heading in cells(shown)[0]]
+        known = headings + [f"#{place}" for place in range(1, len(headings) + 1)]
+        if str(shown.title).startswith(title) and {*columns} <= {*known}:
+            return shown, [known.index(name) % len(headings) for name in columns]
     raise ValueError(f"no table of the report begins with '{title}' and has the columns {columns}")
 
 
@@ -78,22 +71,13 @@ def contrasts(records: Records, settings: str, metrics: str, *folders: str) -> s
     """What settings change: a line for each record, whose folder is named after the baseline. settings, metrics: separated by ` + `."""
     wanted = [(setting, metric) for setting in settings.split(" + ") for metric in metrics.split(" + ")]
     names = [folder.rpartition("/")[2] for folder in folders]
-    lines = [
-        (
-            f"`{name}`",
-            *(_contrast(records, folder, metric, f"{name}:{setting}") for setting, metric in wanted),
-        )
-        for folder, name in zip(folders, names, strict=True)
-    ]
+    lines = []
+    for folder, name in zip(folders, names, strict=True):
+        every = {(one.of, one.metric): one for one in records.result(folder).conclusions.contrasts}
+        own = (every[f"{name}:{setting}", metric] for setting, metric in wanted)
+        lines.append((f"`{name}`", *(ratio_with_interval(one.ratio, one.interval) for one in own)))
     heads = (f"`{setting}`: {metric_told(metric)}>" for setting, metric in wanted)
     return markdown(("implementation", *heads), lines)
-
-
-def _contrast(records: Records, folder: str, metric: str, of: str) -> str:
-    """A variant's ratio to the baseline with its interval."""
-    found = records.result(folder).conclusions.contrasts
-    one = next(one for one in found if (one.metric, one.of) == (metric, of))
-    return ratio_with_interval(one.ratio, one.interval)
 
 
 def with_itself(records: Records, metrics: str, *folders: str) -> str:

@@ -53,11 +53,8 @@ def _package(package: str, entries: list[tuple[str, str, str]]) -> dict[str, Any
 
 
 def _advisories(texts: Iterable[str]) -> list[str]:
-    return sorted({one for text in texts for one in re.findall(r"CVE-\d+-\d+", text)}, key=_number)
-
-
-def _number(advisory: str) -> tuple[int, ...]:
-    return tuple(map(int, advisory.split("-")[1:]))
+    found = {one for text in texts for one in re.findall(r"CVE-\d+-\d+", text)}
+    return sorted(found, key=lambda one: [int(number) for number in one.split("-")[1:]])
 
 
 def services(records: Records) -> str:

@@ -13,7 +13,7 @@ from tandem.facts.statement import known as together
 from tandem.record.result import Result
 from tandem.report import forest
 from tandem.report.markdown import table
-from tandem.report.picture import printable
+from tandem.report.picture import drawn, printable
 from tandem.wording import basis_told, expected_told, hit_rate_told, known_told, metric_told
 
 
@@ -169,8 +169,6 @@ def conditions(result: Result[Any]) -> str:
 
 def picture(records: Records) -> str:
     """The main statements as a forest plot, as SVG: a row for each pair, a column for each metric."""
-    import vl_convert  # here, because loading it takes longer than all figures together
-
     found: dict[tuple[str, str, str], tuple[list[Draw], Known]] = {}
     for one in records.statements().statement:
         own, key = _draws(records, one.of, one.to, one.metric)
@@ -189,4 +187,4 @@ def picture(records: Records) -> str:
     if not found:
         return "<svg xmlns='http://www.w3.org/2000/svg'/>\n"
     grid = [[panel(of, to, metric) for metric in metrics] for of, to in records.statements().pairs]
-    return str(vl_convert.vegalite_to_svg(printable(forest.small_multiples(grid)))) + "\n"
+    return drawn(printable(forest.small_multiples(grid)))

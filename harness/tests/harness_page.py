@@ -1,14 +1,17 @@
 """Records for the tests of the page: a crossover, nightly histories, and one of each study that no committed result is of."""
 
+import json
 import math
 import random
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from harness_engine import play, request, result_of
 from harness_nights import night
 from harness_places import ROOT
-from harness_samples import NOW, good_window
+from harness_samples import good_window
 
 from tandem.analysis.stack import Predicted
 from tandem.catalog.catalog import Catalog
@@ -16,7 +19,7 @@ from tandem.facts.metric import GOODPUT
 from tandem.history.files import NIGHTS
 from tandem.history.night import Line
 from tandem.record.conclusion import Coordinates, Estimate
-from tandem.record.result import Baselines, Result
+from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.store import RESULT, write_model
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Verdict, Window
@@ -41,45 +44,22 @@ def crossover() -> Result[Crossed]:
     for coordinates, ratio in zip(at, ratios, strict=True):
         first = 800 / (1 + int(coordinates["wait_ms"]))
         for name, rate, off in ((FIRST, first, 1.1), (SECOND, first * (ratio or 1), 1.21)):
+            of: dict[str, Any] = {"variant": name, "coordinates": coordinates}
+            ends = 0.95 * rate, 1.05 * rate
             found.estimates.append(
-                Estimate(
-                    metric=GOODPUT,
-                    variant=name,
-                    coordinates=coordinates,
-                    mean=rate,
-                    interval=(0.95 * rate, 1.05 * rate),
-                    n=3,
-                    limit="app-cpu",
-                )
+                Estimate(metric=GOODPUT, mean=rate, interval=ends, n=3, limit="app-cpu", **of)
             )
-            predicted = Predicted(
-                throughput_rps=off * rate, response_ms=5, utilisation={}, limited_by="app-cpu"
-            )
-            found.predictions.append(
-                Prediction(
-                    variant=name, coordinates=coordinates, predicted=predicted, calibrated=False, off=off - 1
-                )
-            )
+            told = Predicted(throughput_rps=off * rate, response_ms=5, utilisation={}, limited_by="app-cpu")
+            found.predictions.append(Prediction(predicted=told, calibrated=False, off=off - 1, **of))
     found.meetings = meetings(found)
-    return Result[Crossed](
-        id="crossover",
-        request=request(FIRST, SECOND, study="crossover", plan="crossover"),
-        started_at=NOW,
-        finished_at=NOW,
-        verdict=Verdict.OK,
-        reasons=[],
-        findings=[],
-        trials={Verdict.OK: 48},
-        baselines=Baselines(),
-        conclusions=found,
-    )
+    asked = request(FIRST, SECOND, study="crossover", plan="crossover")
+    return result_of(asked, Concluded(verdict=Verdict.OK, conclusions=found), id="crossover")
 
 
-def keep_crossover(folder: Path) -> Path:
-    """Its folder among the results."""
+def keep_crossover(folder: Path) -> None:
+    """Keeps it among the results."""
     folder.mkdir(parents=True)
     write_model(folder / RESULT, crossover())
-    return folder
 
 
 def keep_nights(machine: Path, count: int = 100, step: float = 0.05) -> None:
@@ -99,17 +79,12 @@ def keep_nights(machine: Path, count: int = 100, step: float = 0.05) -> None:
 UNCOMMITTED: dict[str, dict[str, Any]] = {
     "sweep": {"options": SweepOptions(axis="connections", values=[4, 16, 64], rounds=3).as_options()},
     "ceiling": {},
-    "crosscheck": {
-        "scenario": "index",
-        "options": CrossCheckOptions(pairs=3, window_s=5, rate_rps=None).as_options(),
-    },
+    "crosscheck": {"scenario": "index", "options": CrossCheckOptions(pairs=3, window_s=5).as_options()},
 }
 """Study -> what its request has of its own."""
 RATES_RPS = {
-    "rust-async connections=4": 900.0,
-    "ceiling null": 9000.0,
-    "ceiling proxy": 8000.0,
-    "ceiling database": 1400.0,
+    **{"rust-async connections=4": 900.0, "ceiling null": 9000.0},
+    **{"ceiling proxy": 8000.0, "ceiling database": 1400.0},
 }
 """Of these starts in the first block; the others reach 1,000."""
 
@@ -124,6 +99,12 @@ def uncommitted(study: str) -> Result[Any]:
     asked = request(study=study, plan="ceiling", **UNCOMMITTED[study])
     made = STUDIES[study](Catalog(ROOT), asked)
     return result_of(asked, made.conclude(play(made, answer), Baselines()), id=study)
+
+
+def page_and_data(page: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a page, and what its pictures are drawn from."""
+    text = page.read_text()
+    return unescape(text), json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
 
 
 def keep_uncommitted(folder: Path) -> None:

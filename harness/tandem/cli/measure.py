@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -96,22 +95,20 @@ def tell(name: str, told: str, good: bool, report: RenderableType, kept: Path | 
     tell_places(kept, page)
 
 
-def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
+def session(catalog: Catalog, view: View) -> Session:
     """Everything that the engine needs on this machine."""
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
         place = FileIoLab if measures_itself(study.variants) else Laboratory
         first = next((spec.variants for block in study.outline() for spec in block), [])
-        work = Work(
-            study.request, variants, journal.folder, generators=needed(study), first=first, held=held(study)
-        )
+        of = study.request, variants, journal.folder
+        work = Work(*of, generators=needed(study), first=first, held=held(study))
         found: TrialLab = place(catalog, RESULTS, view, work)
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:
-        if request.conditions.lab is None and not measures_itself(
-            variants
-        ):  # a lab's CPUs are known once it is reached
+        here = request.conditions.lab is None  # a lab's CPUs are known once it is reached
+        if here and not measures_itself(variants):
             check(catalog, request, list(variants))
         refuse_or_clean_up(ROOT, RESULTS, view.note)
 
@@ -141,7 +138,7 @@ def make[C: Conclusions](
     try:
         if unfit := unfit_for(catalog, request):
             view.note(unfit)
-        return run(kind, request, session(kind, catalog, view), resume)
+        return run(kind, request, session(catalog, view), resume)
     finally:
         view.close()
 
@@ -183,14 +180,3 @@ def print_result[C: Conclusions](
     if closing and (last := closing(result, journal.trials())):
         out.print(*last, sep="\n")
     tell_places(journal.folder, page_of(journal.folder))
-
-
-def measure[C: Conclusions](
-    kind: type[Study[C]], request: Request, resume: bool, as_json: bool, closing: Closing | None = None
-) -> Result[C]:
-    """Makes a study and prints its result, then what closes it. Exit status 1 unless its verdict is ok."""
-    result, journal = make(kind, request, resume, as_json)
-    print_result(kind, result, journal, as_json, closing)
-    if result.verdict is not Verdict.OK:
-        raise typer.Exit(1)
-    return result

@@ -20,13 +20,19 @@ from tandem.record.trial import Arrivals
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[3]))
 RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
 
-app = typer.Typer(
-    help="Measures synchronous and asynchronous web backends that do the same work.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+
+def program(what: str) -> typer.Typer:
+    """An application whose commands are added to it. what: it does."""
+    return typer.Typer(
+        help=what,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+app = program("Measures synchronous and asynchronous web backends that do the same work.")
 out = Console(width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 progress = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
@@ -62,55 +68,7 @@ OneVariant = Annotated[
 ServiceFile = Annotated[
     Path | None,
     typer.Option(
-        "--service",
-        help="File of a service of your own, in place of VARIANT (`tandem service` prints one). --image wins over its images.",
-    ),
-]
-Image = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--image",
-        help="Image of a service of your own, in place of VARIANT, such as shop:main. May be repeated: the first one's answer is"
-        " the right one.",
-    ),
-]
-Get = Annotated[
-    str | None, typer.Option("--get", help="With --image: path that is requested, such as /cart/7.")
-]
-Post = Annotated[
-    str | None, typer.Option("--post", help="With --image: path of POST requests, in place of --get.")
-]
-RequestBody = Annotated[
-    str | None,
-    typer.Option(
-        "--body", help="With --post: body of each request. It is JSON unless --header says otherwise."
-    ),
-]
-Headers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--header",
-        help="With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated.",
-    ),
-]
-Ids = Annotated[
-    str, typer.Option("--ids", help="With --image: what {id} in the path is drawn from, such as 1-50.")
-]
-Port = Annotated[
-    int,
-    typer.Option(
-        "--port", min=1, max=65535, help="With --image: port that it listens on. PORT tells it the same."
-    ),
-]
-Environment = Annotated[
-    list[str] | None,
-    typer.Option("--env", help="With --image: NAME=VALUE for its container. May be repeated."),
-]
-OwnDatabase = Annotated[
-    Path | None,
-    typer.Option(
-        "--database",
-        help="With --image: SQL file of the data in the laboratory's PostgreSQL. DATABASE_URL has its address.",
+        help="File of a service of your own, in place of VARIANT (`tandem service` prints one). --image wins over its images."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else.")]
@@ -121,69 +79,24 @@ Quiet = Annotated[
 Untested = Annotated[
     bool, typer.Option("--untested", help="Measure even if this harness has not passed its self-test.")
 ]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Continue the newest unfinished study of the same request.")
-]
-PlanName = Annotated[
-    str,
-    typer.Option(
-        "--plan",
-        help="Durations and repetitions: a plan that `tandem list` prints, or a TOML file of your own.",
-    ),
-]
-ScenarioName = Annotated[str, typer.Option("--scenario", help="Scenario: what the client requests.")]
+ScenarioName = Annotated[str, typer.Option(help="Scenario: what the client requests.")]
 ChosenTopology = Annotated[
     str | None,
     typer.Option(
-        "--topology",
         help="Parts between client and database: direct, pooled, proxied, full, tls or http2 (full, with TLS at HAProxy). Default:"
-        " the scenario's own, or full.",
+        " the scenario's own, or full."
     ),
 ]
-ChosenPlacement = Annotated[
-    str | None, typer.Option("--placement", help="CPUs of each role. Default: what fits this host.")
-]
+ChosenPlacement = Annotated[str | None, typer.Option(help="CPUs of each role. Default: what fits this host.")]
 LabName = Annotated[
     str | None,
     typer.Option(
-        "--lab",
-        help="Machines and CPUs of the roles: a name in loadgen/labs or the path of a file. Default: this machine.",
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--setting", help="NAME=VALUE of contract/settings.toml, for all variants. May be repeated."
+        help="Machines and CPUs of the roles: a name in loadgen/labs or the path of a file. Default: this machine."
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
-        "--seed", help="Seed of the data and of every random order. Default: a new one, which is recorded."
-    ),
-]
-DbRtt = Annotated[
-    str | None,
-    typer.Option(
-        "--db-rtt",
-        help="Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path.",
-    ),
-]
-Generators = Annotated[
-    int,
-    typer.Option(
-        "--generators",
-        min=1,
-        help="Number of load generators that share the connections and the rate of each load.",
-    ),
-]
-ArrivalProcess = Annotated[
-    str,
-    typer.Option(
-        "--arrivals",
-        help="How the requests of an open loop arrive: paced (evenly), poisson (at random), or bursts:SIZE/PAUSE, such as"
-        " bursts:50/200ms.",
-    ),
+    typer.Option(help="Seed of the data and of every random order. Default: a new one, which is recorded."),
 ]
 CLIENT_FIELDS = {
     "connections": ("connections", ""),
@@ -192,22 +105,7 @@ CLIENT_FIELDS = {
     "requests-per-connection": ("requests_per_connection", ""),
 }
 """Name in `--clients` -> field of a scenario, and unit."""
-ClientsOf = Annotated[
-    str | None,
-    typer.Option(
-        "--clients",
-        help="How clients differ from those of the scenario: connections=N, timeout=Ns, retries=N, requests-per-connection=N,"
-        " joined by commas. timeout: a request is given up after it; retries: and sent again.",
-    ),
-]
 BASE_SUITE = "trixie"
-ServicesOf = Annotated[
-    str,
-    typer.Option(
-        "--services",
-        help=f"Debian release that PostgreSQL, PgBouncer and HAProxy are of: {BASE_SUITE}, or forky, the next one.",
-    ),
-]
 MAX_DB_RTT_MS = 250
 """Drivers give up connecting after two seconds, and a handshake takes several round trips."""
 

@@ -4,17 +4,19 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, get_args
 
+import typer
 from pydantic import JsonValue
 
 from tandem.catalog.catalog import OWN_SERVICE, Catalog
 from tandem.catalog.labs import OF_A_LAB
 from tandem.catalog.service import OwnService, read_service, service_of
 from tandem.cli import options as cli
-from tandem.cli.measure import Closing, measure
+from tandem.cli.measure import Closing, make, print_result
 from tandem.engine.study import Options, Study
 from tandem.errors import UsageError
 from tandem.hosts import HERE
@@ -24,21 +26,20 @@ from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Conclusions, Result
+from tandem.record.window import Verdict
 
 OWN = ("service", "image", "get", "post", "body", "header", "ids", "port", "env", "database")
 """The shared options of a service of the reader's own, of the commands that can measure one."""
 CONDITIONS = (
-    "scenario",
-    "topology",
-    "placement",
-    "setting",
-    "db_rtt",
-    "generators",
-    "arrivals",
-    "clients",
-    "services",
+    *("scenario", "topology", "placement", "setting", "db_rtt"),
+    *("generators", "arrivals", "clients", "services"),
 )
 """The shared options that a study without a choice of conditions does without."""
+
+
+def option[T](value: T, told: str, *flags: str, least: int | None = None, most: int | None = None) -> T:
+    """An option of measuring commands: its default, its help, its flags where they are not its name, and its limits."""
+    return field(default=value, metadata={"option": typer.Option(*flags, help=told, min=least, max=most)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,28 +47,62 @@ class Asked:
     """The values of the shared options. Each field is an option."""
 
     service: cli.ServiceFile = None
-    image: cli.Image = None
-    get: cli.Get = None
-    post: cli.Post = None
-    body: cli.RequestBody = None
-    header: cli.Headers = None
-    ids: cli.Ids = ""
-    port: cli.Port = 8080
-    env: cli.Environment = None
-    database: cli.OwnDatabase = None
+    image: list[str] | None = option(
+        None,
+        "Image of a service of your own, in place of VARIANT, such as shop:main. May be repeated: the first one's answer is"
+        " the right one.",
+    )
+    get: str | None = option(None, "With --image: path that is requested, such as /cart/7.")
+    post: str | None = option(None, "With --image: path of POST requests, in place of --get.")
+    body: str | None = option(
+        None, "With --post: body of each request. It is JSON unless --header says otherwise."
+    )
+    header: list[str] | None = option(
+        None, "With --image: NAME=VALUE sent with each request, and kept in the record. May be repeated."
+    )
+    ids: str = option("", "With --image: what {id} in the path is drawn from, such as 1-50.")
+    port: int = option(
+        8080, "With --image: port that it listens on. PORT tells it the same.", least=1, most=65535
+    )
+    env: list[str] | None = option(None, "With --image: NAME=VALUE for its container. May be repeated.")
+    database: Path | None = option(
+        None,
+        "With --image: SQL file of the data in the laboratory's PostgreSQL. DATABASE_URL has its address.",
+    )
     scenario: cli.ScenarioName = "recipes"
-    plan: cli.PlanName = "quick"
+    plan: str = option(
+        "quick",
+        "Durations and repetitions: a plan that `tandem list` prints, or a TOML file of your own.",
+    )
     topology: cli.ChosenTopology = None
     placement: cli.ChosenPlacement = None
-    setting: cli.Settings = None
-    db_rtt: cli.DbRtt = None
-    generators: cli.Generators = 1
-    arrivals: cli.ArrivalProcess = "paced"
-    clients: cli.ClientsOf = None
-    services: cli.ServicesOf = cli.BASE_SUITE
+    setting: list[str] | None = option(
+        None, "NAME=VALUE of contract/settings.toml, for all variants. May be repeated."
+    )
+    db_rtt: str | None = option(
+        None,
+        "Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path.",
+    )
+    generators: int = option(
+        1, "Number of load generators that share the connections and the rate of each load.", least=1
+    )
+    arrivals: str = option(
+        "paced",
+        "How the requests of an open loop arrive: paced (evenly), poisson (at random), or bursts:SIZE/PAUSE, such as"
+        " bursts:50/200ms.",
+    )
+    clients: str | None = option(
+        None,
+        "How clients differ from those of the scenario: connections=N, timeout=Ns, retries=N, requests-per-connection=N,"
+        " joined by commas. timeout: a request is given up after it; retries: and sent again.",
+    )
+    services: str = option(
+        cli.BASE_SUITE,
+        f"Debian release that PostgreSQL, PgBouncer and HAProxy are of: {cli.BASE_SUITE}, or forky, the next one.",
+    )
     lab: cli.LabName = None
     seed: cli.Seed = None
-    resume: cli.Resume = False
+    resume: bool = option(False, "Continue the newest unfinished study of the same request.", "--resume")
     quiet: cli.Quiet = False
     as_json: cli.Json = False
 
@@ -179,8 +214,12 @@ class Asked:
     def measure[C: Conclusions](
         self, kind: type[Study[C]], request: Request, closing: Closing | None = None
     ) -> Result[C]:
-        """Make a study and print its result, as the options say. Exit status 1 unless its verdict is ok."""
-        return measure(kind, request, self.resume, self.as_json, closing)
+        """Make a study and print its result, then what closes it. Exit status 1 unless its verdict is ok."""
+        result, journal = make(kind, request, self.resume, self.as_json)
+        print_result(kind, result, journal, self.as_json, closing)
+        if result.verdict is not Verdict.OK:
+            raise typer.Exit(1)
+        return result
 
 
 class Default(NamedTuple):
@@ -206,7 +245,7 @@ def measuring(
     def made(function: Callable[..., None]) -> Callable[..., None]:
         its = [*inspect.signature(function).parameters.values()][1:]
         left_out = {*without, *(one.name for one in its), *(() if own else OWN)}
-        shared = [_option(one.name, defaults) for one in fields(Asked) if one.name not in left_out]
+        shared = [_parameter(one, defaults) for one in fields(Asked) if one.name not in left_out]
         fixed = {one: defaults[one].value for one in defaults.keys() - {option.name for option in shared}}
         parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in its + shared]
 
@@ -223,13 +262,15 @@ def measuring(
     return made
 
 
-def _option(name: str, defaults: dict[str, Default]) -> inspect.Parameter:
+def _parameter(shared: Field[Any], defaults: dict[str, Default]) -> inspect.Parameter:
     """A shared option, as a parameter of a command."""
-    annotation, value = get_type_hints(Asked, include_extras=True)[name], getattr(Asked, name)
+    name, type_, value, of = shared.name, shared.type, shared.default, shared.metadata.get("option")
+    if of is None:  # the alias of an option that other commands have as well
+        type_, of = get_args(type_)
     if name in defaults:
-        value, help_ = defaults[name]
-        type_, option = get_args(annotation)
-        option = copy(option)
-        option.help = help_ or option.help
-        annotation = Annotated[type_, option]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=annotation)
+        value, told = defaults[name]
+        of = copy(of)
+        of.help = told or of.help
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=Annotated[type_, of]
+    )

@@ -23,7 +23,7 @@ from tandem.record.request import Variant
 from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.report.table import texts
+from tandem.report.table import Column, table
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.registry import BELOW, read_folder
 from tandem.wording import counted, number
@@ -170,9 +170,17 @@ def _of_variant(
 
 def lines(found: Advice) -> list[Any]:
     """The answer first, then what it rests on."""
-    columns = ("model", "workers", "threads each", "at once", "pool", "possible 1/s", "lacks")
-    both = map(_row, (found.chosen, found.other))
-    shown = texts("what each model needs", both, *columns, left=("model", "lacks"))
+    shown = table(
+        "what each model needs",
+        (found.chosen, found.other),
+        Column("model", lambda one: one.model, text=True),
+        Column("workers", lambda one: str(one.workers)),
+        Column("threads each", lambda one: "–" if one.threads is None else str(one.threads)),
+        Column("at once", lambda one: str(one.in_flight)),
+        Column("pool", lambda one: "–" if one.pool is None else str(one.pool)),
+        Column("possible 1/s", lambda one: number(one.possible_rps)),
+        Column("lacks", lambda one: one.lacks or "nothing", text=True),
+    )
     records = sorted({*found.evidence.pairs, *(one.record for one in found.evidence.checked)})
     return [
         Text(f"{sentence(found.chosen)}: {found.why}", style="bold"),
@@ -188,18 +196,5 @@ def sentence(sized: Sized) -> str:
     """`sync, 2 workers of 10 threads, pool 20`."""
     threads = f" of {sized.threads} threads" if sized.threads is not None else ""
     pool = f", pool {sized.pool}" if sized.pool is not None else ""
-    return f"{sized.model}, {counted(sized.workers, 'workers')}{threads}{pool}" + (
-        ", which is not enough" if sized.lacks else ""
-    )
-
-
-def _row(sized: Sized) -> tuple[str, ...]:
-    return (
-        sized.model,
-        str(sized.workers),
-        "–" if sized.threads is None else str(sized.threads),
-        str(sized.in_flight),
-        "–" if sized.pool is None else str(sized.pool),
-        number(sized.possible_rps),
-        sized.lacks or "nothing",
-    )
+    lacks = ", which is not enough" if sized.lacks else ""
+    return f"{sized.model}, {counted(sized.workers, 'workers')}{threads}{pool}{lacks}"

@@ -80,10 +80,8 @@ def audit_(
 
 def completed(row: Row, given: dict[str, float | None]) -> Row:
     """A row with what was given on the command line in place of what its file does not tell."""
-    missing = {
-        name: value for name, value in given.items() if value is not None and getattr(row, name) is None
-    }
-    return replace(row, **missing) if missing else row  # type: ignore[arg-type]
+    missing = {name: value for name, value in given.items() if getattr(row, name) is None}
+    return replace(row, **missing)  # type: ignore[arg-type]
 
 
 def rows_of(files: list[Path], columns: dict[str, str]) -> tuple[list[Row], list[str]]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 from typing import Annotated
 
 import psycopg
@@ -15,23 +16,11 @@ from python_on_whales import DockerException
 from rich.console import Group
 from rich.table import Table
 
+from tandem import commands
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.labs import Lab
 from tandem.cli.measure import CLIENT, tell
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, print_json, progress
-from tandem.commands import (
-    advise,
-    audit,
-    nightly,
-    page,
-    records,
-    replay,
-    report,
-    selftest,
-    serve,
-    service,
-    session,
-)
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.docker import complaint
@@ -42,6 +31,10 @@ from tandem.report import machines as machines_report
 from tandem.studies import registry
 
 INTERRUPTED = 130
+# Each module adds its commands; those of the studies are added below.
+for module in pkgutil.iter_modules(commands.__path__):
+    if module.name != "main":
+        import_module(f"tandem.commands.{module.name}")
 PAGE_COLUMNS = 100
 
 
@@ -154,17 +147,15 @@ def interrupted(command: str) -> str:
 
 
 registry.add_commands()
-COMMANDS = (report, page, records, replay, session, nightly, advise, audit, selftest, serve, service)
-"""Imported for the commands that they add; those of the studies are added above."""
 
 
-def main(commands: typer.Typer = app) -> None:
+def main(program: typer.Typer = app) -> None:
     """Runs a command line and ends the process: with 2 for usage, 1 for failure, 130 when interrupted."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     _end_with_client()
     try:
-        status = commands(prog_name="tandem", standalone_mode=False)
+        status = program(prog_name="tandem", standalone_mode=False)
     except TandemError as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(error.exit_code)

@@ -1,4 +1,4 @@
-"""The commands that print results again, one or a list of many, and what form they have."""
+"""The commands on records: measure one again, print one or a list of many, and what form they have."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,24 +7,71 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from tandem.cli.measure import proof
-from tandem.cli.options import Json, app, out, print_json
-from tandem.engine.replay import read_replayed
+from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import make, page_of, proof, sentence, tell_places
+from tandem.cli.options import ROOT, Json, Quiet, Seed, app, out, print_json, seed_or_new
+from tandem.engine.replay import FILE, again, compare, read_replayed
 from tandem.errors import UsageError
-from tandem.record.store import RESULT
+from tandem.record.store import RESULT, write_model
 from tandem.record.window import Verdict
-from tandem.report import replay
 from tandem.report.markdown import of_result
 from tandem.report.parts import STYLES, checked
+from tandem.report.replay import report as replay_report
 from tandem.report.table import fitted
 from tandem.studies.compare.comment import comment
 from tandem.studies.compare.conclusions import Compared
-from tandem.studies.registry import Index, IndexEntry, index, json_schema, read_folder
+from tandem.studies.registry import Index, IndexEntry, index, json_schema, part_of, read_folder
 
 NAMED = 3
 """Variants of a result that a list names."""
 FOLDER_LEAST, MOST = 42, {"variants": 24, "main figure": 28}
 """Widths of columns in characters: a folder's name is needed whole, the rest may be cut to stay in one line."""
+
+
+def record_of(path: Path) -> Path:
+    """The folder of a record. Raises UsageError if there is nothing."""
+    if path.name == RESULT and path.is_file():
+        return path.parent
+    if not path.is_dir():
+        raise UsageError(f"{path}: give a result.json or its folder, such as results/reference")
+    return path
+
+
+@app.command()
+def replay(
+    record: Annotated[Path, typer.Argument(help="A result.json, or the folder of a result.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROW",
+            help="Measure this row alone, and the baseline where rows are compared with one; may be given more than once.",
+        ),
+    ] = None,
+    seed: Seed = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Measure a recorded study again, and say whether the new figures lie within the recorded noise."""
+    folder = record_of(record)
+    kind, old, trials = read_folder(folder)
+    if not trials:
+        raise UsageError(f"{folder}: its trials were not kept, so there is nothing to compare with")
+    catalog = Catalog(ROOT)
+    request, labels = again(catalog, old, seed_or_new(seed)), None
+    if only:
+        request = part_of(catalog, request, only)
+        labels = [variant.label for variant in kind(catalog, request).variants]
+    new, journal = make(kind, request, resume=False, as_json=as_json)
+    found = compare((old, trials), (new, journal.trials()), labels)
+    write_model(journal.folder / FILE, found)
+    journal.give_to(ROOT)
+    if as_json:
+        print_json(found)
+    else:
+        out.print(sentence(new), replay_report(found), sep="\n")
+        tell_places(journal.folder, page_of(journal.folder))
+    if not found.reproduced:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -62,7 +109,7 @@ def report(
     else:
         out.print(proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
         if replayed := read_replayed(folder):
-            out.print(replay.report(replayed))
+            out.print(replay_report(replayed))
 
 
 def listed(found: Index) -> Table:

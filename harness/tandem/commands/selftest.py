@@ -1,6 +1,5 @@
 """The command that proves the harness."""
 
-import os
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ from tandem.cli.measure import tell, view_for
 from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app, print_json
 from tandem.errors import UsageError
 from tandem.record import selftest as result
+from tandem.record.store import give
 from tandem.selftest import session
 
 
@@ -43,7 +43,7 @@ def selftest(
         view.close()
         for file in (RESULTS / result.FILE, RESULTS / session.FILE):
             if file.exists():
-                os.chown(file, ROOT.stat().st_uid, ROOT.stat().st_gid)
+                give(file, ROOT)
     if as_json:
         print_json(found)
     else:

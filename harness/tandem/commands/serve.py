@@ -17,9 +17,9 @@ from tandem.lab.stack import SERVED, USER_PROJECT, Stack, other_measurements
 def _user_stack(implementation: str, topology: str) -> Stack:
     catalog = Catalog(ROOT)
     catalog.implementation(implementation)
+    ports = {name: os.environ[name] for name in ("HTTP_PORT", "STATS_PORT") if name in os.environ}
     variables = dict(catalog.pick("topology", topology, catalog.topologies).variables)
-    variables["IMPL"] = implementation
-    variables.update({name: os.environ[name] for name in ("HTTP_PORT", "STATS_PORT") if name in os.environ})
+    variables |= {"IMPL": implementation, **ports}
     return Stack(ROOT, USER_PROJECT, variables, RESULTS / ".up.env")
 
 

@@ -7,31 +7,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tandem.report.chart import Spec
+from tandem.report.picture import Picture
 
 type PageRow = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class AddedFigure:
-    """A picture with its rows in its Vega-Lite, which a study or a statement adds."""
+class AddedFigure(Picture):
+    """A picture that a study or a statement adds to a page."""
 
-    id: str
-    title: str
-    says: str
-    read: str
-    """The document that says how to read it."""
-    spec: Spec
     slug: str = ""
     """The page of the result that it is of; empty for a statement."""
-    kind: str = ""
-    """Study and name, which are alike for the same picture of several results."""
-    section: str = ""
-    """Section of the first page; empty for a statement."""
+
+    @property
+    def id(self) -> str:
+        """Its name, unique within a page."""
+        return f"{self.slug}-{self.name}" if self.slug else self.name
 
     @property
     def of(self) -> str:
-        """Slug or id under whose conditions the picture was made."""
-        return self.slug or self.id
+        """Slug or name under whose conditions the picture was made."""
+        return self.slug or self.name
 
 
 @dataclass

@@ -31,18 +31,15 @@ def address(name: str) -> str:
     """Address of a document in the site: `docs/how-to/README.md` is `docs/how-to/index.html`."""
     if name == "README.md":
         return f"{FOLDER}/readme.html"
-    inside = name.removeprefix("docs/")
-    stem = inside.removesuffix(".md")
-    return f"{FOLDER}/{stem.removesuffix('README') + 'index' if stem.endswith('/README') else stem}.html"
+    stem = name.removeprefix("docs/").removesuffix(".md")
+    return f"{FOLDER}/{re.sub('/README$', '/index', stem)}.html"
 
 
 def documents(root: Path) -> Iterable[SitePage]:
     """All documents, rendered."""
     own = sorted(file.relative_to(root).as_posix() for file in (root / "docs").rglob("*.md"))
-    further = (name for name in FURTHER if (root / name).is_file())
-    known = {name: address(name) for name in (*further, *own)}
-    for name in known:
-        yield _document(root, name, known)
+    known = {name: address(name) for name in (*FURTHER, *own) if (root / name).is_file()}
+    return (_document(root, name, known) for name in known)
 
 
 def _document(root: Path, name: str, known: dict[str, str]) -> SitePage:

@@ -96,8 +96,9 @@ class FirstPage:
             self._again.setdefault(again.title, again)
         # The newest pictures of each kind; all others are on the pages of their results.
         for figure in view.figures:
-            self._counts[figure.kind] += 1
-            if self._counts[figure.kind] <= SAME_MOST:
+            kind = f"{run.kind.name}/{figure.name}"
+            self._counts[kind] += 1
+            if self._counts[kind] <= SAME_MOST:
                 self.data.figures.append(figure)
         for plot in OF_RESULTS:
             if self._counts[plot.name] < plot.most and (rows := view.rows(plot)):
@@ -136,7 +137,7 @@ class FirstPage:
             "answers": [answer(question, of) for question, of in found.items()],
             "has": has,
             "plots": PLOTS,
-            "figures": [figure for figure in self.data.figures if figure.section],
+            "figures": [figure for figure in self.data.figures if figure.slug],
             "statements": statements,
             "how_to_read": SAYS,
             "hit_rate_told": hit_rate_told,

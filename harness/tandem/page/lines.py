@@ -83,9 +83,8 @@ def lines(run: Run, catalog: Catalog) -> list[Line]:
     variants = {(one.asked, _key(one.coordinates)): one for one in [*by_name.values(), *result.variants]}
     grouped: dict[tuple[str, str], list[Estimate]] = {}
     for one in result.conclusions.estimates:
-        if CLASS in one.coordinates:  # a part of its variant's requests, which the report's own table tells
-            continue
-        if not one.metric.startswith("capacity") or one.mean is not None:
+        # A class is a part of its variant's requests, which the report's own table tells.
+        if CLASS not in one.coordinates and (not one.metric.startswith("capacity") or one.mean is not None):
             grouped.setdefault((one.variant, _key(one.coordinates)), []).append(one)
     if not grouped:
         return [replace(_empty(run, one, catalog), reasons=result.reasons) for one in result.request.variants]

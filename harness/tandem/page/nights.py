@@ -53,10 +53,8 @@ def conditions(found: files.History) -> dict[str, str]:
     for machine in dict.fromkeys(night.machine for night in found.nights):
         own = [night for night in found.nights if night.machine == machine]
         cpus = ", ".join(dict.fromkeys(night.cpu_model for night in own))
-        out[slug(machine)] = (
-            f"Nightly on {machine} ({cpus}), {own[0].started_at:%Y-%m-%d} to {own[-1].started_at:%Y-%m-%d},"
-            f" {len(own)} nights."
-        )
+        when = f"{own[0].started_at:%Y-%m-%d} to {own[-1].started_at:%Y-%m-%d}"
+        out[slug(machine)] = f"Nightly on {machine} ({cpus}), {when}, {len(own)} nights."
     return out
 
 

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, NamedTuple
 
 from tandem.analysis.ratios import MARGIN, NO_WINNER, verdict
@@ -119,26 +120,15 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
     where = f"{conditions_line(run.result.request)}, {run.result.started_at:%Y-%m-%d}"
     found = []
     for sync, other in _couples(run, lines):
+        beyond = not OF_APPLICATION.issuperset(tags(other.limited))
         wanted = sync.coordinates.get("question")  # by a study that asks each under a condition of its own
         for question in questions(sync, other):
             if wanted in QUESTIONS and question != wanted:
                 continue
-            found_ratio = _ratio(run, table, sync, other, COST if question == "cost" else RATE)
-            if found_ratio is None:
-                continue
-            beyond = not OF_APPLICATION.issuperset(tags(other.limited))
-            found.append(
-                ModelPair(
-                    question=question,
-                    language=sync.kind.language,
-                    sync=sync,
-                    other=other,
-                    ratio=found_ratio,
-                    at_least=question == "application-bound" and beyond,
-                    slug=run.slug,
-                    where=where,
-                )
-            )
+            if of_both := _ratio(run, table, sync, other, COST if question == "cost" else RATE):
+                at_least = question == "application-bound" and beyond
+                of = question, sync.kind.language, sync, other, of_both, at_least
+                found.append(ModelPair(*of, slug=run.slug, where=where))
     return found
 
 
@@ -155,20 +145,19 @@ def _one_program(one: Line, other: Line) -> bool:
 
 def _couples(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
     """Lines of one program, sync and async: alike in what else they are, or compared by the study itself."""
-    compared = {frozenset((one.of, one.to)) for one in run.result.conclusions.contrasts}
+    compared = [{one.of, one.to} for one in run.result.conclusions.contrasts]
     waits = [at for line in lines if isinstance(at := line.coordinates.get("wait_ms"), int)]
-    for sync in lines:
-        for other in lines:
-            if sync.kind.model != "sync" or not _one_program(sync, other) or sync.scenario != other.scenario:
-                continue
-            named = frozenset((sync.variant, other.variant)) in compared
-            shared = sync.coordinates.keys() & other.coordinates.keys()
-            if any(sync.coordinates[name] != other.coordinates[name] for name in shared):
-                continue
-            if waits and sync.coordinates.get("wait_ms") != max(waits):
-                continue
-            if named or _stem(sync.variant) == _stem(other.variant):
-                yield sync, other
+    for sync, other in product(lines, lines):
+        shared = sync.coordinates.keys() & other.coordinates.keys()
+        if (
+            sync.kind.model == "sync"
+            and _one_program(sync, other)
+            and sync.scenario == other.scenario
+            and all(sync.coordinates[name] == other.coordinates[name] for name in shared)
+            and (not waits or sync.coordinates.get("wait_ms") == max(waits))
+            and (_stem(sync.variant) == _stem(other.variant) or {sync.variant, other.variant} in compared)
+        ):
+            yield sync, other
 
 
 def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metric: str) -> AsyncRatio | None:
@@ -186,11 +175,9 @@ def _ratio(run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metr
     own, base = (
         at_full_load([one for one in table.get(line.trial_label, []) if one.good]) for line in (other, sync)
     )
-    if any(len({(one.made, one.round) for one in side}) < len(side) for side in (own, base)):
-        return (
-            None  # several windows of one start, under conditions that differ: their mean is of none of them
-        )
-    found = ratio(own, base, AT_FULL_LOAD[metric])
+    # Several windows of one start may be under conditions that differ: their mean is of none of them.
+    alone = all(len({(one.made, one.round) for one in side}) == len(side) for side in (own, base))
+    found = ratio(own, base, AT_FULL_LOAD[metric]) if alone else None
     if found is None or found.ratio is None or found.interval is None:
         return None
     return AsyncRatio(found.ratio, found.interval, found.n, verdict(found))

@@ -19,7 +19,6 @@ from tandem.page.lines import lines
 from tandem.page.plots import OF_RESULTS, Plot
 from tandem.page.read import Run
 from tandem.record.trial import Trial
-from tandem.record.window import Window
 from tandem.report.markdown import cells, parts_in, pictures_in
 from tandem.report.parts import conditions_line, host_line, host_told
 from tandem.wording import limited_by, number
@@ -49,12 +48,9 @@ class ResultView:
     @cached_property
     def figures(self) -> list[AddedFigure]:
         """The pictures of its report. Raises ValueError where one cannot stand in a page."""
-        slug, study, found = self.run.slug, self.run.kind.name, []
-        for one in pictures_in(self.run.kind.report(self.run.result)):
-            json.dumps(one.spec, allow_nan=False)
-            of = f"{slug}-{one.name}", one.title, one.says, one.read, one.spec
-            found.append(AddedFigure(*of, slug=slug, kind=f"{study}/{one.name}", section=one.section))
-        return found
+        found = pictures_in(self.run.kind.report(self.run.result))
+        json.dumps([one.spec for one in found], allow_nan=False)
+        return [AddedFigure(**vars(one), slug=self.run.slug) for one in found]
 
     def describe(self, data: PageData) -> None:
         """Tell a page what the result is called and under which conditions it was made."""
@@ -118,26 +114,18 @@ def report_parts(report: RenderableType) -> Iterator[PageTable | str]:
 
 
 def _windows(trials: list[Trial]) -> PageTable | None:
-    rows = [
-        [trial.spec.key, record.spec.name, label, *_figures(window)]
-        for trial in trials
-        for record in trial.windows
-        for label, window in record.windows.items()
-    ]
+    rows = []
+    for trial in trials:
+        for record in trial.windows:
+            for label, window in record.windows.items():
+                times = window.response_time_ms or window.service_time_ms
+                ms = (times.p50, times.p90, times.p99, times.p999, times.max)
+                rates = number(window.offered_rps), number(window.goodput_rps)
+                of = trial.spec.key, record.spec.name, label, window.load
+                ending = limited_by(window.bottleneck), str(window.verdict)
+                rows.append([*of, *rates, *(number(value, 1) for value in ms), *ending])
     numbers = [heading.endswith(("1/s", "ms")) for heading in WINDOWS]
     return PageTable("", list(WINDOWS), rows, numbers) if rows else None
-
-
-def _figures(window: Window) -> list[str]:
-    times = window.response_time_ms or window.service_time_ms
-    return [
-        window.load,
-        number(window.offered_rps),
-        number(window.goodput_rps),
-        *(number(value, 1) for value in (times.p50, times.p90, times.p99, times.p999, times.max)),
-        limited_by(window.bottleneck),
-        str(window.verdict),
-    ]
 
 
 def _findings(run: Run) -> list[str]:

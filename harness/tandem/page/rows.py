@@ -61,12 +61,9 @@ def _looks(kind: Kind) -> PageRow:
 
 def _named_at_end(rows: list[PageRow], x: str) -> Iterator[PageRow]:
     """Rows of lines, of which the last point of each has its name."""
-    last: dict[tuple[str, str | None], PageRow] = {}
-    for row in sorted(rows, key=lambda row: float(row[x])):
-        last[row["variant"], row.get("figure")] = row
-    for row in rows:
-        is_last = last[row["variant"], row.get("figure")] is row
-        yield {**row, "label": row["variant"] if is_last else None}
+    ordered = sorted(rows, key=lambda row: float(row[x]))
+    last = {(row["variant"], row.get("figure")): id(row) for row in ordered}.values()
+    return ({**row, "label": row["variant"] if id(row) in last else None} for row in rows)
 
 
 def ratios(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
@@ -133,14 +130,9 @@ def roles(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
         for place, (key, (role, colour)) in enumerate(ROLES.items()):
             found = line.figures.get(f"{key}_cpu_us_per_request") if key in CHARGED else None
             if found is not None and found.mean:
-                yield {
-                    "variant": line.variant if "question" in line.coordinates else line.label,
-                    "role": role,
-                    "us": found.mean,
-                    "place": place,
-                    "hue": colour,
-                    **whole,
-                }
+                variant = line.variant if "question" in line.coordinates else line.label
+                bar = {"variant": variant, "role": role, "us": found.mean, "place": place, "hue": colour}
+                yield bar | whole
                 whole = dict.fromkeys(whole)
 
 
@@ -159,18 +151,15 @@ def seconds(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
 def _series(window: Window) -> Iterator[tuple[str, str, str, Iterator[tuple[int, float | None]]]]:
     """Panel, line, colour, and the value of each second."""
     if seen := window.per_second:
-
-        def by_second(values: Sequence[float]) -> Iterator[tuple[int, float | None]]:
-            return zip(seen.second, values, strict=False)  # older records have no memory
-
         cpu = seen.role_cpu_s or {"app": seen.app_cpu_s}
-        for key, (role, colour) in ROLES.items():
-            if key in cpu:
-                yield CPU, role, colour, by_second(cpu[key])
-        yield "right answers, 1/s", "", "--ok", by_second(seen.good)
-        memory = by_second([at / 2**20 for at in seen.app_memory_bytes])
-        yield MEMORY, *ROLES["app"], memory
-        yield "steal, % of all CPUs", "", "--bad", by_second([100 * share for share in seen.steal_share])
+        lines: list[tuple[str, str, str, Sequence[float]]] = [
+            *((CPU, *ROLES[key], cpu[key]) for key in ROLES if key in cpu),
+            ("right answers, 1/s", "", "--ok", seen.good),
+            (MEMORY, *ROLES["app"], [at / 2**20 for at in seen.app_memory_bytes]),
+            ("steal, % of all CPUs", "", "--bad", [100 * share for share in seen.steal_share]),
+        ]
+        for panel, line, colour, values in lines:
+            yield panel, line, colour, zip(seen.second, values, strict=False)  # older records have no memory
     if took := window.responses_per_second:
         yield RESPONSES, "p50", "--lang-other", enumerate(took.p50_ms)
         yield RESPONSES, "p99", "--role-db", enumerate(took.p99_ms)

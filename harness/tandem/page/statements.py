@@ -68,7 +68,7 @@ def section(sessions: Sequence[SessionRecord], statements: Statements, catalog: 
             continue
         name, sentence = f"statement-{one.name}", _sentence(key, together)
         spec = forest(rows(found, cpus), together)
-        main[title] = AddedFigure(name, title, sentence, "reference/sessions", spec)
+        main[title] = AddedFigure(name, title, sentence, spec, read="reference/sessions")
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
         made, older = found[-1].key, _older(found[-1], catalog)
         conditions[name] += f" Measured on older versions: {'; '.join(older)}." if older else ""

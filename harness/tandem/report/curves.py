@@ -6,15 +6,11 @@ from typing import Any, Literal
 from tandem.facts.metric import METRICS
 from tandem.record.conclusion import Estimate
 from tandem.report.chart import Spec, category, mark, quantity
+from tandem.report.picture import drawn
 
 PLOTTED = (
-    "goodput_rps",
-    "service_time_mean_ms",
-    "mean_ms",
-    "p50_ms",
-    "p90_ms",
-    "anonymous_memory_mib",
-    "cpu_percent",
+    *("goodput_rps", "service_time_mean_ms", "mean_ms", "p50_ms", "p90_ms"),
+    *("anonymous_memory_mib", "cpu_percent"),
 )
 type Scale = Literal["linear", "log"]
 SCALES: tuple[Scale, ...] = ("linear", "log")
@@ -69,10 +65,8 @@ def files(estimates: Sequence[Estimate]) -> dict[str, str]:
     axis = axis_of(estimates)
     if axis is None:
         return {}
-    import vl_convert  # here, because loading it takes longer than most commands
-
     return {
-        f"{metric}-{scale}.svg": str(vl_convert.vegalite_to_svg(chart(estimates, axis, metric, scale))) + "\n"
+        f"{metric}-{scale}.svg": drawn(chart(estimates, axis, metric, scale))
         for metric in PLOTTED
         for scale in SCALES
         if rows(estimates, axis, metric, scale)

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.text import Text
 
-from tandem.analysis.ceilings import holding, passed
+from tandem.analysis.ceilings import passed
 from tandem.analysis.stack import OFF
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
@@ -31,13 +31,10 @@ def conditions_line(request: Request) -> str:
 
 def machine(result: Result[Any]) -> str:
     """The machine that measured, or each of them, in words; empty where it was not recorded."""
-    hosts = next((e.hosts for e in result.environments.values() if e.hosts), None)
-    if hosts is not None:
+    environments = result.environments.values()
+    if hosts := next((one.hosts for one in environments if one.hosts), None):
         return "; ".join(f"{host['roles']}: {_machine(host)}" for host in hosts.values())
-    host = next((e.host for e in result.environments.values() if e.host.get("cpu_model")), None)
-    if host is None:
-        return ""
-    return _machine(host)
+    return next((_machine(one.host) for one in environments if one.host.get("cpu_model")), "")
 
 
 def _machine(host: Mapping[str, str | int | float | None]) -> str:
@@ -52,19 +49,14 @@ def host_line(result: Result[Any]) -> str:
 
 def settings(result: Result[Any]) -> Text:
     """The settings, and in what the variants differ: a difference is never silent."""
-    by_label = {
-        label: e.settings for label, e in result.environments.items() if not label.startswith("ceiling ")
-    }
+    environments = result.environments.items()
+    by_label = {label: one.settings for label, one in environments if not label.startswith("ceiling ")}
     names = sorted({name for own in by_label.values() for name in own})
-    same = {
-        name: next(iter(by_label.values())).get(name)
-        for name in names
-        if len({own.get(name) for own in by_label.values()}) == 1
-    }
+    values = {name: {own.get(name) for own in by_label.values()} for name in names}
+    same = {name: of.pop() for name, of in values.items() if len(of) == 1}
     lines = ["settings: " + ", ".join(f"{name}={value}" for name, value in same.items() if value)]
     for label, own in by_label.items():
-        different = [f"{name}={value}" for name, value in own.items() if name not in same and value]
-        if different:
+        if different := [f"{name}={value}" for name, value in own.items() if name not in same and value]:
             lines.append(f"{label} has {', '.join(different)}")
     return Text("\n".join(lines), style="dim")
 
@@ -75,15 +67,12 @@ def ceilings(baselines: Baselines, shares: Iterable[Mapping[str, float]], reache
     found = baselines.ceilings_rps
     if not found:
         return []
-    shares = [own for own in shares if own]
-    how = "in the blocks" if shares else "one look"
+    if shares := [own for own in shares if own]:
+        how, none = "in the blocks", passed(shares)
+    else:
+        how, none = "one look", {name for name, rate in found.items() if rate and rate < reached_rps}
     told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
     lines = [Text(f"ceilings ({how}): {told}", style="dim")]
-    none = (
-        passed(shares)
-        if shares
-        else {n for n, rate in found.items() if rate} - set(holding(found, reached_rps))
-    )
     if none:
         text = f"applications exceeded {' and '.join(sorted(none))}, so it is no ceiling and censors nothing"
         lines.append(Text(text, style="yellow"))

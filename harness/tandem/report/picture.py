@@ -58,14 +58,19 @@ WIDTH = 560
 
 def printable(spec: Spec) -> Spec:
     """Put the colours of a white page into a plot, for a picture of its own."""
-    named = re.sub(r"--[a-z][a-z0-9-]*", lambda found: COLOURS[found[0]], json.dumps(spec))
+    named = re.sub(r'"(--[a-z][a-z0-9-]*)"', lambda found: f'"{COLOURS[found[1]]}"', json.dumps(spec))
     printed: Spec = json.loads(named)
     return printed
 
 
-def svg(picture: Picture) -> str:
-    """The picture as a file of its own, on white."""
+def drawn(spec: Spec | str) -> str:
+    """A chart, or its JSON, as the text of an SVG file."""
     import vl_convert  # here, because loading it takes longer than most commands
 
+    return str(vl_convert.vegalite_to_svg(spec)) + "\n"
+
+
+def svg(picture: Picture) -> str:
+    """The picture as a file of its own, on white."""
     spec = {**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"}
-    return str(vl_convert.vegalite_to_svg(json.dumps(printable(spec)))) + "\n"
+    return drawn(json.dumps(printable(spec)))

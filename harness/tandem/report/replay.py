@@ -1,12 +1,13 @@
 """The report of a replay. Pure."""
 
-import numpy as np
+from statistics import fmean
+
 from rich.console import Group
 from rich.text import Text
 
-from tandem.analysis.prediction import RepeatedFigure, Replayed
+from tandem.analysis.prediction import Replayed
 from tandem.record.window import Verdict
-from tandem.report.table import Column, table
+from tandem.report.table import texts
 from tandem.wording import number
 
 UNITS = {
@@ -21,18 +22,20 @@ COLOURS = {"within": "green", "outside": "red", "not comparable": "dim"}
 
 def report(found: Replayed) -> Group:
     """The table, whether it was reproduced, and what was different."""
+    rows, outside = list[tuple[str | Text, ...]](), list[str]()
+    for one in found.figures:
+        name, unit, digits = UNITS.get(one.metric, (one.metric, 1.0, 2))
+        recorded, new = (
+            number(fmean(values) / unit if values else None, digits) for values in (one.recorded, one.new)
+        )
+        ends = [number(end / unit, digits) for end in one.interval or ()]
+        outcome = Text(one.outcome, style=COLOURS[one.outcome])
+        rows.append((one.label, name, recorded, " to ".join(ends) or "–", new, outcome))
+        if one.outcome == "outside":
+            outside.append(f"{one.label} {name.partition(',')[0]}")
     title = f"{found.study} {found.recorded}: recorded and measured again"
-    out = table(
-        title,
-        found.figures,
-        Column("variant", lambda one: one.label, text=True),
-        Column("figure", lambda one: _unit(one)[0], text=True),
-        Column("recorded", lambda one: _mean(one, one.recorded)),
-        Column("expected", _expected),
-        Column("new", lambda one: _mean(one, one.new)),
-        Column("", lambda one: Text(one.outcome, style=COLOURS[one.outcome]), text=True),
-    )
-    outside = [f"{o.label} {_unit(o)[0].partition(',')[0]}" for o in found.figures if o.outcome == "outside"]
+    headings = ("variant", "figure", "recorded", "expected", "new", "")
+    out = texts(title, rows, *headings, left=("variant", "figure", ""))
     if found.verdict is not Verdict.OK:
         sentence = Text(f"not reproduced: the new result is {found.verdict}", style="red")
     elif outside:
@@ -43,17 +46,3 @@ def report(found: Replayed) -> Group:
         sentence = Text("nothing could be compared: the record has fewer than two good trials", style="red")
     lines = [Text(f"different: {text}", style="yellow") for text in found.differences]
     return Group(out, sentence, *lines)
-
-
-def _unit(one: RepeatedFigure) -> tuple[str, float, int]:
-    return UNITS.get(one.metric, (one.metric, 1.0, 2))
-
-
-def _mean(one: RepeatedFigure, values: list[float]) -> str:
-    _, unit, digits = _unit(one)
-    return number(float(np.mean(values)) / unit if values else None, digits)
-
-
-def _expected(one: RepeatedFigure) -> str:
-    _, unit, digits = _unit(one)
-    return " to ".join(number(end / unit, digits) for end in one.interval) if one.interval else "–"

@@ -74,9 +74,8 @@ def known_lines(
     where = "" if scenario == "recipes" else f" --scenario {scenario}"
     lines: list[RenderableType] = [Text("known from sessions", style="bold")]
     for name in implementations:
-        sided = [key if key.of.implementation == name else key.turned for key in keys]
-        own = [key for key in sided if key.of.implementation == name]
-        found = [(key, draws(sessions, key)) for key in own]
+        sided = (key if key.of.implementation == name else key.turned for key in keys)
+        found = [(key, draws(sessions, key)) for key in sided if key.of.implementation == name]
         if not found:
             other = next(one for one in counterparts if one != name)
             lines.append(Text(f"{name}: no session has it on {scenario} yet"))

@@ -111,9 +111,12 @@ NOTE = (
 )
 
 
-def of_statements(found: Conclusions) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Variants of a reader's own service; and how often each statement runs for a request, with the sum of all as the last row.
-    Empty where none ran."""
+STATEMENT_TITLE = "statements for each request, by the database"
+
+
+def statements(found: Conclusions, heading: str = "statement") -> list[Table]:
+    """How often each statement runs for a request of a reader's own service, with the sum of all as the last row; nothing where none
+    ran. heading: of the statements."""
     own = [one for one in found.estimates if {*one.coordinates} == {STATEMENT} and one.mean]
     variants = list(dict.fromkeys(one.variant for one in own))
     calls: dict[str, dict[str, float]] = {}
@@ -125,16 +128,7 @@ def of_statements(found: Conclusions) -> tuple[list[str], list[tuple[str, ...]]]
         if max(of.values()) >= STATEMENTS_LEAST
     ]
     whole = ("all", *(number(sum(of.get(one, 0.0) for of in calls.values()), 2) for one in variants))
-    return variants, [*rows, whole] if rows else []
-
-
-STATEMENT_TITLE = "statements for each request, by the database"
-
-
-def statements(found: Conclusions) -> list[RenderableType]:
-    """The table of the statements; nothing where none ran."""
-    variants, rows = of_statements(found)
-    return [texts(STATEMENT_TITLE, rows, "statement", *variants, left=("statement",))] if rows else []
+    return [texts(STATEMENT_TITLE, [*rows, whole], heading, *variants, left=(heading,))] if rows else []
 
 
 def classes(found: Conclusions) -> list[RenderableType]:

@@ -10,7 +10,7 @@ from harness_samples import good_window, there
 
 from tandem.analysis.prediction import of_windows, prediction_interval
 from tandem.catalog.catalog import Catalog
-from tandem.commands.replay import record_of
+from tandem.commands.report import record_of
 from tandem.engine.replay import FILE, again, compare, differences, read_replayed
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Variant

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 from harness_places import result_alone
@@ -57,15 +56,9 @@ def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:
 def pair(ratio: Ratio, language: str = "x", word: str | None = None) -> ModelPair:
     assert ratio.ratio is not None
     assert ratio.interval is not None
-    costs = {COST: 5.0}
-    sides = line("sync", "app-cpu", **costs), line("async", "app-cpu", **costs)
-    return ModelPair(
-        "cost",
-        language,
-        *sides,
-        AsyncRatio(ratio.ratio, ratio.interval, ratio.n, word),
-        at_least=False,
-    )
+    sync, other = (line(model, "app-cpu", **{COST: 5.0}) for model in ("sync", "async"))
+    told = AsyncRatio(ratio.ratio, ratio.interval, ratio.n, word)
+    return ModelPair("cost", language, sync, other, told, at_least=False)
 
 
 CHEAPER, OPEN, SAME = compare([-0.5, -0.51, -0.49]), compare([-0.5, 0.4, 0.1]), compare([0.01, 0.011, 0.01])
@@ -97,9 +90,7 @@ def test_two_beside_a_third_are_compared_with_each_other(runs: Runs, found: Pair
     assert cost.ratio == pytest.approx(means["cpp-async"] / means["cpp-sync"], rel=0.05)
 
 
-def test_windows_of_one_start_that_may_differ_give_no_ratio_of_their_own(
-    runs: dict[str, Run], real: Catalog
-) -> None:
+def test_windows_of_one_start_that_may_differ_give_no_ratio_of_their_own(runs: Runs, real: Catalog) -> None:
     """The questions compare with falcon-sync, so of the other languages the page takes the ratio from the trials."""
     run = runs["questions"]
     twice = [trial.model_copy(update={"windows": trial.windows * 2}) for trial in run.trials]
@@ -116,9 +107,7 @@ def test_the_pair_whose_stack_differs_least_is_chosen_without_a_look_at_the_diff
     assert shown.keys() == {"cpp", "python", "rust"}
     assert shown["python"] == ("falcon-sync", "falcon-async")
     made = {(one.sync.implementation, one.other.implementation) for one in every}
-    assert ("python-sync", "python-async") not in made, (
-        "two stacks that share no part say nothing of the model"
-    )
+    assert ("python-sync", "python-async") not in made, "they share no part"
     assert {other for sync, other in made if sync == "rust-sync"} == {"rust-async"}
     again = best([replace(one, ratio=one.ratio._replace(ratio=99.0)) for one in every])
     for question, of in chosen.items():
@@ -160,14 +149,10 @@ def test_where_it_waits_a_crossover_answers_with_the_longest_wait(
     runs: Runs, found: Pairs, name: str, language: str
 ) -> None:
     [one] = [pair for pair in found[f"crossovers/{name}"] if pair.question == "waiting-bound"]
-    assert one.language == language
-    assert one.other.coordinates == {"wait_ms": 15}
-    last = [
-        each
-        for each in runs[f"crossovers/{name}"].result.conclusions.contrasts
-        if each.metric == RATE and each.coordinates == {"wait_ms": 15}
-    ]
-    assert [(one.ratio.ratio, one.ratio.interval)] == [(each.ratio, each.interval) for each in last]
+    assert (one.language, one.other.coordinates) == (language, {"wait_ms": 15})
+    every = runs[f"crossovers/{name}"].result.conclusions.contrasts
+    [last] = [each for each in every if (each.metric, each.coordinates) == (RATE, {"wait_ms": 15})]
+    assert (one.ratio.ratio, one.ratio.interval) == (last.ratio, last.interval)
 
 
 def test_scarce_threads_and_unlike_stacks_answer_no_question_of_the_model(found: Pairs) -> None:
@@ -184,11 +169,8 @@ def test_the_three_questions_are_answered_each_under_its_own_condition(found: Pa
         assert one.sync.coordinates == one.other.coordinates
         assert one.sync.coordinates["question"] == one.question
     assert {one.question for one in found["questions"]} >= {"cost", "waiting-bound"}
-    assert {(one.sync.implementation, one.other.implementation) for one in found["questions"]} == {
-        ("falcon-sync", "falcon-async"),
-        ("rust-sync", "rust-async"),
-        ("cpp-sync", "cpp-async"),
-    }
+    couples = {(one.sync.implementation, one.other.implementation) for one in found["questions"]}
+    assert couples == {(f"{name}-sync", f"{name}-async") for name in ("falcon", "rust", "cpp")}
 
 
 @pytest.mark.parametrize(
@@ -253,34 +235,27 @@ def test_every_result_has_its_lines(runs: Runs, real: Catalog) -> None:
 MEASURED, MISSING = "small-pools", "async-tails"
 
 
-def first_page(root: Path, tmp_path: Path, **changes: Any) -> str:
-    """With the record of one of the claims, changed."""
+@pytest.mark.parametrize(
+    ("source", "is_link"), [("https://example.org/claim", True), ("javascript:alert(1)", False)]
+)
+def test_a_claim_with_a_record_has_its_verdict_and_is_linked_to_an_address_alone(
+    root: Path, tmp_path: Path, source: str, is_link: bool
+) -> None:
+    """Records may come from anywhere; those of the repository's files are checked when they are read."""
     record = result_alone(root / f"results/reference-claims/{MEASURED}")
+    record["conclusions"] |= {"source": source, "hypothesis": "Small wins."}
     folder = tmp_path / "results" / MEASURED
     folder.mkdir(parents=True)
-    record["conclusions"] |= changes
     (folder / "result.json").write_text(json.dumps(record))
     claims = [claim.publication for claim in read_claims(root).values()]
     assert build([folder], tmp_path / "site", root, print, claims=claims).broken == []
-    text = unescape((tmp_path / "site/index.html").read_text())
-    return text[text.index('id="published"') : text.index('id="data"')]
-
-
-def test_a_claim_with_a_record_has_its_verdict(root: Path, tmp_path: Path) -> None:
-    text = first_page(root, tmp_path, source="https://example.org/claim", hypothesis="Small wins.")
-    for shown in (
-        *("1 of 2 claims stand, 1 not decided", "Small wins.", '<a href="https://example.org/claim">'),
-        f"not measured, <code>just reproduce {MISSING} --plan wide</code>",
-    ):
+    page = unescape((tmp_path / "site/index.html").read_text())
+    text = page[page.index('id="published"') : page.index('id="data"')]
+    missing = f"not measured, <code>just reproduce {MISSING} --plan wide</code>"
+    for shown in ("1 of 2 claims stand, 1 not decided", "Small wins.", missing):
         assert shown in text
     assert f"just reproduce {MEASURED} --plan wide" not in text
-
-
-def test_an_address_that_is_none_is_no_link(root: Path, tmp_path: Path) -> None:
-    """Records may come from anywhere; those of the repository's files are checked when they are read."""
-    text = first_page(root, tmp_path, source="javascript:alert(1)")
-    assert "1 of 2 claims stand" in text
-    assert "javascript:alert" not in text
+    assert (f'<a href="{source}">' in text) is (source in text) is is_link
 
 
 @pytest.mark.parametrize("folder", ["reference-claims", "reference-experiments"])

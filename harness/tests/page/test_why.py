@@ -1,15 +1,13 @@
 """What stands under "Why": the pictures of explanations and crossovers; and the page of one result."""
 
-import json
 import math
-import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import altair
 import pytest
-from harness_page import FIRST, SECOND, crossover, keep_crossover
+from harness_page import FIRST, SECOND, crossover, keep_crossover, page_and_data
 from rich.console import Group
 
 from tandem.errors import TandemError
@@ -29,11 +27,6 @@ EXPLANATION = "results/explanations/published-python"
 @pytest.fixture(scope="module")
 def explained(root: Path) -> Any:
     return read_folder(root / EXPLANATION)[1]
-
-
-def data_of(page: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(re.findall(r'id="data">(.*?)</script>', page.read_text())[0])
-    return found
 
 
 # ---- the gap as a waterfall ----
@@ -72,8 +65,7 @@ def test_without_figures_there_is_no_waterfall_and_without_a_spread_there_are_no
     unknown = {"interval": None, "first": None, "last": None}
     shares = [share.model_copy(update=unknown) for share in told.of().factors]
     [picture] = pictures(told.of().model_copy(update={"factors": shares}))
-    drawn = [layer for layer in picture.spec["layer"] if "isValid" in str(layer.get("transform"))]
-    assert drawn == []
+    assert [layer for layer in picture.spec["layer"] if "isValid" in str(layer.get("transform"))] == []
     altair.Chart.from_dict(picture.spec, validate=True)
 
 
@@ -115,16 +107,16 @@ def test_the_first_page_and_the_results_own_have_the_pictures(root: Path, tmp_pa
     folders = [root / EXPLANATION, tmp_path / "results/crossing"]
     built = site.build(folders, tmp_path / "site", root, print, "https://example.org/blob/1/")
     assert built.broken == []
-    own = data_of(tmp_path / "site/index.html")["own"]
+    own = page_and_data(tmp_path / "site/index.html")[1]["own"]
     assert sorted(name.rpartition("published-python-")[2] for name in own if "published" in name) == [
         "waterfall-cpu",
         "waterfall-goodput",
     ]
     assert sum(name.endswith(("-map", "-model")) for name in own) == 2
     page = tmp_path / "site/runs/results-explanations-published-python.html"
-    assert {*data_of(page)["own"]} < {*own}
-    assert data_of(page)["sets"].keys() == {"forest", "roles", "seconds"}
-    text = page.read_text()
+    text, data = page_and_data(page)
+    assert {*data["own"]} < {*own}
+    assert data["sets"].keys() == {"forest", "roles", "seconds"}
     assert site.bundle() in text
     assert f'href="https://example.org/blob/1/{EXPLANATION}/result.json"' in text
     assert "lies beside its records" not in text
@@ -159,7 +151,7 @@ def test_the_page_of_one_result_is_there_before_the_site(root: Path, tmp_path: P
     shutil.copytree(root / "results/reference", tmp_path / "results/2026-one")
     page = page_alone(tmp_path / "results/2026-one", tmp_path / "results", root)
     assert page.is_relative_to(tmp_path / "results/page/runs")
-    sets = list(data_of(page)["sets"])
+    sets = list(page_and_data(page)[1]["sets"])
     assert len(sets) > 2
     assert sets == [plot.name for plot in OF_RESULTS if plot.name in sets]
     site.build([tmp_path / "results"], tmp_path / "results/page", root, print)

@@ -12,6 +12,7 @@ from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill, fill_all, marks, outside, pages
 from documents.records import Records
 from tandem.commands.records import folders
+from tandem.page.documents import slug
 
 RECORDS = Records(ROOT)
 GIT = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
@@ -27,7 +28,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def test_every_figure_is_what_the_records_say() -> None:
-    assert [str(one) for one in fill_all(ROOT, FIGURES, write=False)] == [], "`just docs` fills them in"
+    assert [str(one) for one in fill_all(RECORDS, FIGURES, write=False)] == [], "`just docs` fills them in"
 
 
 def test_git_keeps_two_files_of_a_record() -> None:
@@ -45,10 +46,10 @@ def test_the_readme_of_the_results_names_every_folder_of_records() -> None:
 
 
 def test_every_picture_is_what_the_records_say(tmp_path: Path) -> None:
-    assert [one.page for one in draw_all(ROOT, PICTURES, write=False)] == [], "`just docs` draws them"
+    assert [one.page for one in draw_all(RECORDS, PICTURES, write=False)] == [], "`just docs` draws them"
     drawn = {"a.svg": lambda _: "<svg/>\n"}
-    assert [str(one.page) for one in draw_all(tmp_path, drawn, write=True)] == ["a.svg"]
-    assert draw_all(tmp_path, drawn, write=False) == []
+    assert [str(one.page) for one in draw_all(Records(tmp_path), drawn, write=True)] == ["a.svg"]
+    assert draw_all(Records(tmp_path), drawn, write=False) == []
 
 
 def test_a_changed_figure_is_found() -> None:
@@ -127,8 +128,7 @@ def broken(page: Path) -> list[str]:
             out.append(path)
         elif heading and file.suffix == ".md":
             lines = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE)
-            anchors = {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
-            if heading[1:] not in anchors:
+            if heading[1:] not in map(slug, lines):
                 out.append(path + heading)
     return out
 

@@ -84,13 +84,19 @@ class GitHub:
 
     def night(self, day: int, without: str = "", **variables: str) -> None:
         """Runs the jobs `measure`, for each implementation, and `keep`. without: the name of a step that is left out."""
-        jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
         self.artifacts = {}
         for name in IMPLEMENTATIONS:
             given = {"matrix.implementation": name, "inputs.budget || '30m'": "30m"}
-            Runner(self, jobs["measure"]["steps"], given, {"DAY": str(day), **variables}, without).run()
-        given = {"github.token": "secret", "github.repository": "owner/tandem"}
-        Runner(self, jobs["keep"]["steps"], given, {}, without).run()
+            self.job("measure", given, {"DAY": str(day), **variables}, without)
+        self.keep(without)
+
+    def keep(self, without: str = "") -> None:
+        """Runs the job `keep`."""
+        self.job("keep", {"github.token": "secret", "github.repository": "owner/tandem"}, {}, without)
+
+    def job(self, name: str, given: dict[str, str], variables: dict[str, str], without: str) -> None:
+        steps = yaml.safe_load(WORKFLOW.read_text())["jobs"][name]["steps"]
+        Runner(self, steps, given, variables, without).run()
 
     def found(self) -> list[dict[str, Any]]:
         """What the measurements found when they began."""
@@ -127,33 +133,24 @@ class Runner:
             self._shell(step)
         else:
             with_ = {key: self._filled(value) for key, value in step.get("with", {}).items()}
-            action = (
-                step["uses"].partition("@")[0].removeprefix("actions/").replace("/", "_").replace("-", "_")
-            )
+            action = re.sub("[/-]", "_", step["uses"].partition("@")[0].removeprefix("actions/"))
             getattr(self, action)(step.get("id", ""), with_)
 
     def _filled(self, text: Any) -> Any:
-        return (
-            re.sub(r"\$\{\{ (.*?) \}\}", lambda found: self._value(found[1]), text)
-            if isinstance(text, str)
-            else text
-        )
+        """A value of the workflow with its expressions replaced."""
+        if not isinstance(text, str):
+            return text
+        return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: self._value(found[1]), text)
 
     def _value(self, expression: str) -> str:
         if expression in self.given:
             return self.given[expression]
-        hit = re.fullmatch(
-            r"steps\.(\w+)\.outputs\.cache-hit == 'true' && steps\.(\w+)\.outputs\.(\w+) \|\| ''", expression
-        )
-        if hit:
-            return (
-                self.outputs.get(f"{hit[2]}.{hit[3]}", "")
-                if self.outputs.get(f"{hit[1]}.cache-hit") == "true"
-                else ""
-            )
-        output = re.fullmatch(r"steps\.(\w+)\.outputs\.(\w+)", expression)
+        where_hit = r"steps\.(\w+)\.outputs\.cache-hit == 'true' && "
+        output = re.fullmatch(rf"(?:{where_hit})?steps\.(\w+)\.outputs\.(\w+)(?: \|\| '')?", expression)
         assert output, f"{expression} is not known here"
-        return self.outputs.get(f"{output[1]}.{output[2]}", "")
+        if output[1] and self.outputs.get(f"{output[1]}.cache-hit") != "true":
+            return ""
+        return self.outputs.get(f"{output[2]}.{output[3]}", "")
 
     def _shell(self, step: dict[str, Any]) -> None:
         said = self.place / "output"
@@ -222,13 +219,8 @@ def github(tmp_path: Path) -> GitHub:
         place.chmod(0o755)
     (seed / ".gitignore").write_text("/results/\n")
     (tmp_path / "night.py").write_text(NIGHT)
-    for command in (
-        ["init", "-q"],
-        ["add", "."],
-        ["commit", "-q", "-m", "base"],
-        ["clone", "-q", "--bare", ".", str(origin)],
-    ):
-        subprocess.run([*GIT, *command], cwd=seed, check=True)
+    for command in ("init -q", "add .", "commit -q -m base", f"clone -q --bare . {origin}"):
+        subprocess.run([*GIT, *command.split()], cwd=seed, check=True)
     return GitHub(tmp_path)
 
 
@@ -246,9 +238,7 @@ def test_nights_find_the_history_and_the_images_of_those_before(github: GitHub, 
         (name, [], []) for name in IMPLEMENTATIONS
     ]
     before = branch(github, "rev-parse", "history")
-    jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
-    given = {"github.token": "secret", "github.repository": "owner/tandem"}
-    Runner(github, jobs["keep"]["steps"], given, {}, "").run()
+    github.keep()
     assert branch(github, "rev-parse", "history") == before, "without anything new there is no commit"
 
     github.night(2)

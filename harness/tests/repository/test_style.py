@@ -1,11 +1,13 @@
-"""The house style: linters, types, imports."""
+"""The house style: linters, types, imports, names."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -18,29 +20,13 @@ from tandem.lab.sites import INSIDE
 
 TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
+STACK = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())
 NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
 OURS = {
-    "cpp-async",
-    "cpp-sync",
-    "django-async",
-    "django-orm",
-    "django-orm-async",
-    "falcon-async",
-    "falcon-asyncpg",
-    "falcon-sync",
-    "fastapi",
-    "fastapi-threads",
-    "go",
-    "java-threads",
-    "java-virtual",
-    "node",
-    "python-async",
-    "python-sync",
-    "rust-async",
-    "rust-hyper",
-    "rust-sync",
-    "starlette-psycopg",
-    "starlette-threads",
+    *("cpp-async", "cpp-sync", "django-async", "django-orm", "django-orm-async", "falcon-async"),
+    *("falcon-asyncpg", "falcon-sync", "fastapi", "fastapi-threads", "go", "java-threads", "java-virtual"),
+    *("node", "python-async", "python-sync", "rust-async", "rust-hyper", "rust-sync"),
+    *("starlette-psycopg", "starlette-threads"),
 }
 """The implementations that this project keeps. Whoever adds another keeps the layout and the linters of their language: of
 those only the shape is looked at (checks.shape)."""
@@ -170,6 +156,28 @@ def test_the_contracts_on_imports_can_fail(tmp_path: Path, lines: list[tuple[str
     assert [told for _, _, told in lines if told not in " ".join(said.split())] == []
 
 
+# ---- names ----
+
+
+def twice(package: Path) -> dict[str, list[str]]:
+    """Names of module-level classes and types that stand in more than one place, with these places."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for file in sorted(package.rglob("*.py")):
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ClassDef | ast.TypeAlias):
+                name = node.name if isinstance(node, ast.ClassDef) else node.name.id
+                found[name].append(f"{file.relative_to(package)}:{node.lineno}")
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
+def test_one_word_has_one_meaning(tmp_path: Path) -> None:
+    """No two classes or types of the package have the same name."""
+    assert twice(ROOT / "harness/tandem") == {}
+    (tmp_path / "one.py").write_text("class Window: ...\n")
+    (tmp_path / "other.py").write_text("type Window = int\n")
+    assert twice(tmp_path) == {"Window": ["one.py:1", "other.py:1"]}
+
+
 # ---- shell, just, Compose ----
 
 
@@ -198,29 +206,27 @@ def test_compose_understands_the_stack(topology: str, placement: str) -> None:
 
 def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
     """HAProxy's container asks, through HAProxy: a guest's image may have no shell."""
-    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
-    assert "healthcheck" not in services["app"]
-    assert services["proxy"]["healthcheck"]["test"][-1] == "http://proxy-edge:8080/healthz"
+    assert "healthcheck" not in STACK["services"]["app"]
+    assert STACK["services"]["proxy"]["healthcheck"]["test"][-1] == "http://proxy-edge:8080/healthz"
 
 
 def test_a_database_that_makes_its_data_has_as_long_for_docker_as_for_the_harness() -> None:
     """Otherwise `docker compose up` gives up on a slow machine."""
-    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
-    retries = {name: service.get("healthcheck", {}).get("retries") for name, service in services.items()}
+    services = STACK["services"].items()
+    retries = {name: service.get("healthcheck", {}).get("retries") for name, service in services}
     assert retries["db"] == SEEDING_LIMITS * retries["proxy"]
 
 
 def test_every_setting_reaches_the_application() -> None:
     """A setting that Compose does not hand on would change nothing, in silence."""
-    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
     catalog = Catalog(ROOT)
     own = {name for one in catalog.implementations.values() for name in one.settings}
     assert own
-    assert {*catalog.settings, *own} <= services["app"]["environment"].keys()
+    assert {*catalog.settings, *own} <= STACK["services"]["app"]["environment"].keys()
 
 
 def test_a_lab_opens_every_network_that_is_closed_on_one_machine() -> None:
-    networks = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["networks"]
+    networks = STACK["networks"]
     assert {name for name, told in networks.items() if told.get("internal")} == set(INSIDE)
 
 

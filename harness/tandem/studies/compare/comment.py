@@ -6,9 +6,9 @@ from tandem.analysis.cost import AT, TOTAL, at
 from tandem.facts.metric import GOODPUT, MEMORY, OFFERED, P99, metric
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.markdown import table
+from tandem.report.markdown import of_terminal, table
 from tandem.report.parts import conditions_line
-from tandem.report.table import STATEMENT_TITLE, of_statements
+from tandem.report.table import STATEMENT_TITLE, statements
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.report import effect, failed_control, told
 from tandem.wording import counted, limited_by, number
@@ -40,15 +40,12 @@ def comment(result: Result[Compared]) -> str:
         parts.append(
             "\n".join([f"**This comparison is {result.verdict}: its figures decide nothing.**", *reasons])
         )
-    if said := failed_control(found):
-        parts.append(said)
+    parts += [said for said in [failed_control(found)] if said]
     parts += [
         table(["", f"{found.reference}>", f"{label}>", "95 % interval"], _rows(found, label))
         for label in found.others
     ]
-    variants, rows = of_statements(found)
-    if rows:
-        parts.append(table([STATEMENT_TITLE, *(f"{label}>" for label in variants)], rows))
+    parts += map(of_terminal, statements(found, STATEMENT_TITLE))
     limits = "; ".join(f"{label}: limited by {limited_by(found.limit(label))}" for label in found.variants)
     smallest = effect(found, found.primary or TOTAL)
     parts.append(f"{smallest[0].upper()}{smallest[1:]}. {limits}.")

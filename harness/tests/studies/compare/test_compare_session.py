@@ -17,7 +17,7 @@ from rich.console import Group
 
 from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
-from tandem.cli import measure
+from tandem.cli import measure, shared
 from tandem.cli import options as cli
 from tandem.commands import session as command
 from tandem.engine.run import drive, run
@@ -411,15 +411,15 @@ def test_a_report_is_printed_whatever_happens_to_its_closing_lines(
     compared: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result, trials = compared({})
-    monkeypatch.setattr(measure, "make", lambda *of: (result, journal_of(tmp_path, trials)))
+    monkeypatch.setattr(shared, "make", lambda *of: (result, journal_of(tmp_path, trials)))
 
     def closing(result: Any, trials: Any) -> Any:
         raise TandemError("the sessions are away")
 
     with pytest.raises(TandemError, match="are away"):
-        measure.measure(Compare, result.request, False, False, closing)
+        shared.Asked().measure(Compare, result.request, closing)
     assert "falcon-async" in capsys.readouterr().out
-    measure.measure(Compare, result.request, False, True, closing)
+    shared.Asked(as_json=True).measure(Compare, result.request, closing)
     assert json.loads(capsys.readouterr().out)["verdict"] == "ok", "JSON, and nothing behind it"
 
 

@@ -133,7 +133,7 @@ def test_each_case_once_in_each_round(real: Catalog, request_: Request, tmp_path
 
 def test_it_has_a_laboratory_of_its_own(real: Catalog, tmp_path: Path, request_: Request) -> None:
     study = Reproduce(real, request_)
-    lab = session(Reproduce, real, Quiet()).lab(study, study.variants, Journal.begin(tmp_path, request_))
+    lab = session(real, Quiet()).lab(study, study.variants, Journal.begin(tmp_path, request_))
     assert isinstance(lab, FileIoLab)
 
 

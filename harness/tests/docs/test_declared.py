@@ -1,10 +1,46 @@
-"""documents.services: what Debian's changelogs say of the services."""
+"""documents.pairs and documents.services: what two small folders declare, and what Debian's changelogs say of the services."""
 
 import json
 from pathlib import Path
 
+import pytest
+
+from documents.pairs import PAIRS, row
 from documents.records import Records
 from documents.services import FILE, packages, services
+from tandem.catalog.catalog import Catalog
+
+BENCH = """
+title = "X, {model}"
+language = "x"
+model = "{model}"
+stack = ["web", "{driver}"]
+[defaults]
+WORKERS = "{workers}"
+THREADS = "32"
+[unsupported.settings]
+"""
+LACKS = 'OFFLOAD = "a reason"\n'
+
+
+def test_a_row_has_what_only_one_declares(tmp_path: Path) -> None:
+    for model, driver, workers, lacks in (("sync", "d", "1", ""), ("async", "d-async", "cpus", LACKS)):
+        (tmp_path / f"x-{model}").mkdir()
+        text = BENCH.format(model=model, driver=driver, workers=workers)
+        (tmp_path / f"x-{model}/bench.toml").write_text(text + lacks)
+    assert row(Catalog(tmp_path), "x-sync", "x-async") == (
+        "`x-sync`, `x-async`",
+        "stack: d; defaults: `WORKERS=1`",
+        "stack: d-async; defaults: `WORKERS=cpus`; settings that it lacks: `OFFLOAD`",
+    )
+    with pytest.raises(KeyError, match="x-none"):
+        row(Catalog(tmp_path), "x-sync", "x-none")
+
+
+def test_the_pairs_are_implementations(real: Catalog) -> None:
+    assert {name for pair in PAIRS for name in pair} <= real.implementations.keys()
+    assert len({*PAIRS}) == len(PAIRS)
+
 
 CHANGELOGS = """\
 pgbouncer (1.24.1-1+deb13u2) trixie; urgency=medium
