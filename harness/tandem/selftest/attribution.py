@@ -2,14 +2,16 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import groupby
 from threading import Thread
 from typing import Any
 
 from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
 from tandem.record.selftest import Outcome
+from tandem.record.window import Window
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, TELLING, Running, SeenFromBothEnds, Stage
+from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, TELLING, Running, Stage
 
 GROUP = "attribution"
 WINDOW_S = 4
@@ -41,7 +43,7 @@ class Limit:
 
     @property
     def start(self) -> dict[str, Any]:
-        """What `Stage.running` is told: limits with the same start share it."""
+        """The arguments of `Stage.running`."""
         names = ("implementation", "scenario", "settings", "variables")
         return {name: getattr(self, name) for name in names}
 
@@ -98,21 +100,19 @@ LIMITS = [
 have different tags: each is the next one's negative control."""
 
 
-def tried(stage: Stage) -> list[tuple[Limit, SeenFromBothEnds | TandemError]]:
-    """A window of each; limits that need the same start share it."""
-    found, left = list[tuple[Limit, SeenFromBothEnds | TandemError]](), LIMITS
-    while left:
-        start = left[0].start
+def tried(stage: Stage) -> list[tuple[Limit, str, str]]:
+    """The bottleneck that was named under each limit, and its evidence; neighbours that need the same start share it."""
+    found = list[tuple[Limit, str, str]]()
+    for start, limits in groupby(LIMITS, key=lambda limit: limit.start):
         with stage.running(**start) as running:
-            for limit in [one for one in left if one.start == start]:
+            for limit in limits:
                 stage.view.note(f"  {limit.name}")
-                found.append((limit, _window(running, limit)))
-        left = [limit for limit in left if limit.start != start]
+                found.append((limit, *_under(running, limit)))
     return found
 
 
-def _window(running: Running, limit: Limit) -> SeenFromBothEnds | TandemError:
-    """A window under the limit; the error where there was none."""
+def _under(running: Running, limit: Limit) -> tuple[str, str]:
+    """The bottleneck of a window under the limit, and its evidence; the error where there was no window."""
     stack, hogs = running.app.stack, list[Thread]()
 
     def psql(text: str) -> None:
@@ -123,53 +123,43 @@ def _window(running: Running, limit: Limit) -> SeenFromBothEnds | TandemError:
             hogs.append(Thread(target=psql, args=(limit.hog,), daemon=True))
             hogs[-1].start()
 
+    how = {"connections": limit.connections, "address": limit.address, "meanwhile": meanwhile}
     try:
         if limit.sql is not None:
             psql(limit.sql)
-        return running.steady_window(
-            "closed",
-            WINDOW_S,
-            limit.behaviour,
-            connections=limit.connections,
-            address=limit.address,
-            meanwhile=meanwhile,
-        )
+        window = running.steady_window("closed", WINDOW_S, limit.behaviour, **how).window
+        return named(window, limit.says), f": {window.evidence[-1]}"
     except TandemError as error:
-        return error
+        return f"no window: {error}", ""
     finally:
         for hog in hogs:
             hog.join()
 
 
-def named(seen: SeenFromBothEnds | TandemError, says: str = "") -> str:
+def named(window: Window, says: str = "") -> str:
     """The bottleneck that was named: the first, where several are as busy. With another reason than the one that must be
     said, it is another."""
-    if isinstance(seen, TandemError):
-        return f"no window: {seen}"
-    tag = tags(seen.window.bottleneck)[0]
-    return tag if says in seen.window.evidence[-1] else f"{tag}, for another reason"
+    tag = tags(window.bottleneck)[0]
+    return tag if says in window.evidence[-1] else f"{tag}, for another reason"
 
 
 def run(stage: Stage) -> list[Outcome]:
     """One window of each limit. The negative control of each is another limit, which must be named differently."""
-    found = [
-        (
-            limit,
-            named(seen, limit.says),
-            "" if isinstance(seen, TandemError) else f": {seen.window.evidence[-1]}",
-        )
-        for limit, seen in tried(stage)
-    ]
-    return [
-        KnownAnswer[tuple[str, str]](
+
+    def check(limit: Limit) -> KnownAnswer[tuple[str, str]]:
+        return KnownAnswer(
             name=limit.name,
             group=GROUP,
             expected=limit.tag,
-            right=lambda one, wanted=limit.tag: one[0] == wanted,  # type: ignore[misc]
+            right=lambda one: one[0] == limit.tag,
             shown=lambda one: "".join(one)[:150],
             broken="another limit",
-        ).judged((tag, evidence), (other, ""))
-        for (limit, tag, evidence), (_, other, _) in zip(found, [*found[1:], found[0]], strict=True)
+        )
+
+    first, *others = found = tried(stage)
+    return [
+        check(limit).judged((tag, evidence), (other, ""))
+        for (limit, tag, evidence), (_, other, _) in zip(found, [*others, first], strict=True)
     ]
 
 
@@ -177,8 +167,8 @@ def confusion(stage: Stage, repetitions: int = 12) -> list[Outcome]:
     """The weekly class: each limit so often; the right tag in 95 %."""
     counts = {limit.name: Counter[str]() for limit in LIMITS}
     for _ in range(repetitions):
-        for limit, seen in tried(stage):
-            counts[limit.name][named(seen, limit.says)] += 1
+        for limit, tag, _ in tried(stage):
+            counts[limit.name][tag] += 1
     rows = "; ".join(f"{name}: {dict(row)}" for name, row in counts.items())
 
     def right(wanted: list[Limit]) -> float:

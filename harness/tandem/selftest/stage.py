@@ -396,11 +396,6 @@ def whole(visit: Visit) -> Iterator[None]:
         raise TandemError(finding.text)
 
 
-def cost_us(window: Window) -> float:
-    """CPU per request; not a number where nothing was answered."""
-    return window.app_cpu_us_per_request or float("nan")
-
-
 def require(condition: bool, text: str) -> None:
     """Raises TandemError with the text unless the condition holds: the check itself could not be made."""
     if not condition:
