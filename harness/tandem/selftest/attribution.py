@@ -13,7 +13,6 @@ from tandem.record.window import Window
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, TELLING, Running, Stage
 
-GROUP = "attribution"
 WINDOW_S = 4
 WANTED_SHARE = 0.95
 """Share of the weekly class's windows that must be named right."""
@@ -149,7 +148,6 @@ def run(stage: Stage) -> list[Outcome]:
     def check(limit: Limit) -> KnownAnswer[tuple[str, str]]:
         return KnownAnswer(
             name=limit.name,
-            group=GROUP,
             expected=limit.tag,
             right=lambda one: one[0] == limit.tag,
             shown=lambda one: "".join(one)[:150],
@@ -179,7 +177,6 @@ def confusion(stage: Stage, repetitions: int = 12) -> list[Outcome]:
     return [
         KnownAnswer[tuple[float, str]](
             name=f"confusion matrix, {repetitions} of each",
-            group=GROUP,
             expected="the injected limit is named",
             tolerance=f"at least {WANTED_SHARE:.0%}",
             right=lambda found: found[0] >= WANTED_SHARE,

@@ -17,7 +17,6 @@ from tandem.record.window import Window
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import OUTSIDE, Running, Stage, require
 
-GROUP = "comparing"
 COST_US = 1000.0
 SLOWDOWNS = (0.03, 0.05, 0.10)
 SESSIONS, PAIRS, POWER_SESSIONS = 100, 6, 10
@@ -95,7 +94,6 @@ def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
     return [
         KnownAnswer[str](
             name=f"{sessions} A/A sessions of {PAIRS} pairs",
-            group=GROUP,
             expected="5 % of the intervals exclude 1, and no more report a difference",
             tolerance=f"{low:.0f} to {high:.0f}",
             right=lambda _: low <= outside <= high and told <= high,
@@ -121,7 +119,6 @@ def power(stage: Stage, sessions: int = POWER_SESSIONS) -> list[Outcome]:
     def check(slowdown: float) -> KnownAnswer[list[Floats]]:
         return KnownAnswer(
             name=f"slowdown of {slowdown:.0%}",
-            group=GROUP,
             expected=f"{slowdown:+.1%} CPU per request",
             tolerance=f"{MARGIN:.0%} of the cost, found in 80 %",
             right=lambda of: abs(size(np.array(of)) - slowdown) <= MARGIN and _dearer(of) >= 0.8 * len(of),
@@ -158,7 +155,6 @@ def in_slices(stage: Stage, windows: int = SLICED_WINDOWS) -> list[Outcome]:
     def check(slowdown: float) -> KnownAnswer[float]:
         return KnownAnswer(
             name=f"slowdown of {slowdown:.0%} in slices",
-            group=GROUP,
             expected=f"{slowdown:+.1%} CPU per request over {windows} pairs of windows of {SLICES} slices",
             tolerance=f"{MARGIN:.0%} of the cost",
             right=lambda more: abs(more - slowdown) <= MARGIN,
@@ -227,7 +223,6 @@ def hidden_work(honest: Compared, later: Compared) -> Outcome:
 
     return KnownAnswer[Compared](
         name="an unlike pair in slices, in windows and in separate starts",
-        group="carry-over",
         expected=f"one ratio of CPU per request, and no {OUTSIDE}",
         tolerance=f"{APART_MOST:.0%}",
         right=lambda found: apart(found[0]) <= APART_MOST and not found[1],
@@ -295,7 +290,6 @@ def cost_of_probes(ln: Floats, greedy: Floats) -> Outcome:
 
     return KnownAnswer[Floats](
         name="what the probes cost",
-        group="sampler",
         expected="the same goodput with and without them",
         tolerance=f"{MARGIN:.0%}, by two one-sided t tests",
         right=same,

@@ -20,7 +20,6 @@ from tandem.studies.explain.conclusions import PROGRAMS, Explanation
 from tandem.studies.explain.design import SIDES, Factor, Leg
 from tandem.studies.explain.shares import explanation, fitted
 
-GROUP = "explaining"
 SETS, BLOCKS, SD, BLOCK_SD = 400, 3, 0.10, 0.15
 SEED = 20261123
 COVERED, FOUND = 0.93, 0.05
@@ -124,7 +123,6 @@ def coverage(kind: str) -> Outcome:
     )
     return KnownAnswer[float](
         name=f"factor-coverage-{kind}",
-        group=GROUP,
         expected="95 % of the tables have the truth in every factor's interval",
         tolerance=f"at least {COVERED:.0%}",
         right=lambda share: share >= COVERED,
@@ -138,7 +136,6 @@ def null_factor() -> Outcome:
     found = [one for of in TRUTHS.values() for one in sessions(of)]
     return KnownAnswer[float](
         name="null-factor",
-        group=GROUP,
         expected="a factor that does nothing is found in at most 5 % of the sessions",
         tolerance=f"at most {FOUND:.0%}",
         right=lambda share: share <= FOUND,
@@ -155,7 +152,6 @@ def shuffled_labels() -> Outcome:
 
     return KnownAnswer[float](
         name="shuffled-labels",
-        group=GROUP,
         expected="with the cells' names shuffled in each block at most 5 % of the tables find a factor",
         tolerance=f"at most {FOUND:.0%}, and three standard errors",
         right=lambda share: share <= FOUND + 3 * math.sqrt(FOUND * (1 - FOUND) / SETS),
@@ -172,7 +168,6 @@ def exact_sums() -> Outcome:
     found = [(one, sum(math.log(leg.ratio) for leg in one.legs)) for one in sessions(minimum)]
     return KnownAnswer[float](
         name="factors-multiply",
-        group=GROUP,
         expected="the factors multiply to the whole ratio",
         tolerance="1e-9",
         right=lambda apart: apart < 1e-9,
@@ -250,7 +245,6 @@ def judged(made: Sequence[CellServed]) -> Outcome:
 
     return KnownAnswer[dict[str, float]](
         name="a gap made on purpose",
-        group="gap",
         expected=f"{shown(right)} (without the time that the server oversleeps: {shown(RATIOS)})",
         tolerance=f"{MARGIN:.0%}",
         right=lambda ratios: off(ratios) <= MARGIN,

@@ -13,7 +13,6 @@ from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, HONEST, Running, SeenFromBothEnds, Stage
 
-GROUP = "liars"
 WINDOW_S, WIRE_S, FILLER_S = 3, 15, 5
 """Seconds of a window; with few altered answers, and without a lie; with nothing but filler."""
 
@@ -63,7 +62,6 @@ def outcome(liar: Liar, seen: SeenFromBothEnds | TandemError, honest: SeenFromBo
     """Judges a window of a liar, and as the control one of the same server without the lie."""
     return KnownAnswer[SeenFromBothEnds | TandemError](
         name=liar.name,
-        group=GROUP,
         expected=f"invalid: {liar.code}, {liar.text}",
         right=partial(caught, liar),
         shown=shown,
@@ -124,7 +122,6 @@ def on_wire(name: str, liar: SeenFromBothEnds, honest: SeenFromBothEnds) -> Outc
     """Judges a window of a liar, and as the control one of the same server without the lie."""
     return KnownAnswer[SeenFromBothEnds](
         name=name,
-        group=GROUP,
         expected=f"invalid: {CODE}",
         right=lambda one: one.window.verdict is Verdict.INVALID and CODE in one.codes(),
         shown=shown_on_wire,

@@ -16,7 +16,6 @@ from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage
 from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, late, path, require_same, way
 from tandem.selftest.units import evenly_spaced_mean, lindley, mean_error, poisson_mean
 
-GROUP = "queueing"
 LOADS = (0.5, 0.7)
 SERVICE_S, WAKING_SHARE = 0.005, 0.04
 """Time of a service, and the share that a server which arrivals at random wake up may take beyond the recursion: 0.2 ms on a slow host."""
@@ -93,7 +92,6 @@ def queue(
     consistent &= abs(in_services - theory) <= spread
     return KnownAnswer[float](
         name=f"{of.name} at {load:.0%} load",
-        group=GROUP,
         expected=f"{wanted_ms:.2f} ms by the recursion, which theory puts at {theory:.3f} service times at {busy:.1%} load;"
         f" it gives {in_services:.3f} service times and {replayed:.4f} of the server's own log",
         tolerance=f"{least_ms:.1f} ms or 1 %; {spread:.2f} ({said} standard errors of {len(took_s):,} requests)",
@@ -131,7 +129,6 @@ def schedule(running: Running) -> Outcome:
         limit_ms = LATENESS_P99_WARN_MS
     return KnownAnswer[float](
         name=f"arrivals at random, {FAST_RPS:,}/s",
-        group=GROUP,
         expected=f"exponential gaps, {FAST_RPS * FAST_S:,} requests, p99 of the lateness under {limit_ms:.0f} ms",
         tolerance="p > 0.001",
         right=lambda p: p > 0.001 and late_ms < limit_ms and len(seen.rows) == FAST_RPS * FAST_S,

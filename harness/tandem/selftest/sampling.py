@@ -22,7 +22,6 @@ from tandem.selftest import burner
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, HONEST, Stage
 
-GROUP = "sampler"
 IMAGE = f"tandem/{BROKEN}"
 """Any image with Python."""
 SHARES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5)
@@ -104,7 +103,6 @@ def shares(cpus: int) -> Outcome:
         polled.append(_own_cores([line for line in own if line["process"] == 0], low, high) - true)
     return KnownAnswer[list[float]](
         name="CPU burner",
-        group=GROUP,
         expected=f"its own clocks at {', '.join(f'{share:.0%}' for share in wanted)} of a core",
         tolerance=f"{CORE_SHARE:.1%} of a core",
         right=lambda off: max(map(abs, off)) <= CORE_SHARE,
@@ -142,7 +140,6 @@ def foreign(stage: Stage) -> Outcome:
             rest.append(besides)
     return KnownAnswer[list[tuple[float, float]]](
         name="stolen CPU under load",
-        group=GROUP,
         expected=f"{', '.join(f'{share:.0%}' for share in STOLEN)} of a core by the thief's own clock",
         tolerance=f"{STOLEN_TOLERANCE:.0%} of a core",
         right=lambda pairs: max(abs(seen - true) for true, seen in pairs) <= STOLEN_TOLERANCE,
@@ -164,7 +161,6 @@ def children() -> Outcome:
     busy = line["cpu_s"] >= 0.99 * line["least_s"]
     return KnownAnswer[float](
         name=f"{CHILDREN} children of {CHILD_S * 1e3:.0f} ms",
-        group=GROUP,
         expected=f"{line['cpu_s']:.2f} s of CPU by their parent's account",
         tolerance="99 % captured, 5 % more at most",
         right=lambda used_s: 0.99 <= used_s / line["cpu_s"] <= 1.05 and busy,
@@ -197,7 +193,6 @@ def memory() -> list[Outcome]:
         """above: the control has to be caught as too much, not only as another size."""
         return KnownAnswer(
             name=name,
-            group=GROUP,
             expected=expected,
             tolerance=tolerance,
             right=lambda more: low <= more / SIZE_BYTES <= high,

@@ -87,7 +87,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         found, before = list[Outcome](), HERE.read_cpu()
         for label, check in checks:
             for outcome in made(label, check):
-                found.append(outcome)
+                found.append(outcome.model_copy(update={"group": name}))
                 view.note(f"  {'ok' if good(outcome) else 'NOT OK'}  {outcome.name}: {outcome.measured}")
         kept.done[name] = with_steal(found, HERE.read_cpu().since(before))
         kept.spent_s = spent_s + time.monotonic() - began
@@ -135,7 +135,7 @@ def made(name: str, check: Making) -> list[Outcome]:
         found = check()
     except (TandemError, ArithmeticError, OSError, ValueError, KeyError) as error:
         said = f"could not be made: {error}"[:400]
-        found = Outcome(name=name, group=name, expected="a check", measured=said, passed=False)
+        found = Outcome(name=name, expected="a check", measured=said, passed=False)
     return found if isinstance(found, list) else [found]
 
 

@@ -15,7 +15,6 @@ from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage, require
 from tandem.selftest.units import Pause, paced, stall_answer, stall_figures, stall_shown
 
-GROUP = "response times"
 RATE_RPS, BASE_S = 500, 0.005
 FEW = 12
 OPENED = 4 * FEW
@@ -85,7 +84,6 @@ def generator_stop(running: Running, seconds: int = 10) -> Outcome:
     said = f"{seen.window.verdict}: {', '.join(sorted(seen.codes())) or 'nothing'}"
     return KnownAnswer[float](
         name="generator stopped for 1 s",
-        group=GROUP,
         expected=f"p99 {wanted:.2f} s in {seconds} s, void: generator-stalled",
         tolerance="5 %",
         right=lambda p99: close(p99, wanted, 0.05) and void,
@@ -109,7 +107,6 @@ def hang(running: Running, honest: SeenFromBothEnds, seconds: int = 5) -> Outcom
 
     return KnownAnswer[SeenFromBothEnds](
         name="the last 2 s hang",
-        group=GROUP,
         expected=f"invalid: incomplete, about {wanted:.0%} answered",
         tolerance="15 %",
         right=lambda one: (
@@ -180,7 +177,6 @@ def distribution(name: str, seen: SeenFromBothEnds, ways_s: Floats) -> Outcome:
     allowed_ms = np.maximum(least_ms, LEAST_SHARE * wanted)
     return KnownAnswer[Floats](
         name=name,
-        group=GROUP,
         expected=_quantiles(wanted),
         tolerance=f"0.3 ms or 1 %; p99 {least_ms[-1]:.1f} ms or 1 %",
         right=lambda values: bool((np.abs(values - wanted) <= allowed_ms).all()),

@@ -146,7 +146,6 @@ def stall_answer(name: str, expected: str, wanted: list[float], broken: str) -> 
     """A check whose mean, p99 and p99.9 have to be within 5, 3 and 2 %, and whose control misses the stall."""
     return KnownAnswer(
         name=name,
-        group="response times",
         expected=expected,
         tolerance="5 %, 3 %, 2 %",
         right=lambda found: all(map(close, found, wanted, (0.05, 0.03, 0.02))),
@@ -175,7 +174,6 @@ def generator_stop() -> Outcome:
     late_ms = float((load.sent_s - load.intended_s).max()) * 1e3
     return KnownAnswer[float](
         name="rows of a generator that stops",
-        group="response times",
         expected="p99 0.40 s, lateness over the limit",
         tolerance="5 %",
         right=lambda p99: close(p99, 0.40, 0.05) and late_ms > judge.LATENESS_GAP_VOID_MS,
@@ -197,7 +195,6 @@ def queueing() -> Outcome:
     )
     return KnownAnswer[dict[float, float]](
         name="recursion against the theory of queues",
-        group="queueing",
         expected="1.255 service times at 50 %, 1.876 at 70 %",
         tolerance="2 %, 4 %",
         right=lambda found: exact and all(close(found[load], *limits) for load, limits in wanted.items()),
@@ -215,7 +212,6 @@ def blocks() -> Outcome:
     again = complete_blocks(runs, number, 1) == found != complete_blocks(runs, number, 2)
     return KnownAnswer[float](
         name="blocks of a schedule",
-        group="schedule",
         expected="complete, positions uniform, fixed by the seed",
         tolerance="p > 0.001",
         right=lambda p: complete and again and p > 0.001,
