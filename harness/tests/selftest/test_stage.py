@@ -22,17 +22,8 @@ from tandem.load.rows import read_rows
 from tandem.record.trial import TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict
 from tandem.selftest import stage as stage_
-from tandem.selftest.stage import (
-    BROKEN,
-    CALIBRATED,
-    OUTSIDE,
-    SCENARIO,
-    TRIES,
-    Running,
-    Stage,
-    Untold,
-    whole,
-)
+from tandem.selftest.stage import BROKEN, CALIBRATED, HONEST, OUTSIDE, SCENARIO, TRIES
+from tandem.selftest.stage import Running, Stage, Untold, whole
 
 VIEW = View(Console(quiet=True))
 
@@ -218,12 +209,13 @@ def test_they_take_turns_or_are_alone(floor: StagedFloor, told: list[str]) -> No
     ("found", "made"),
     [([], 1), ([finding("void", OUTSIDE)], 1), ([finding("void", "steal")], 3), ([finding("warning")], 1)],
 )
+@pytest.mark.usefixtures("told")
 def test_work_in_the_others_seconds_is_not_the_hosts(
     floor: StagedFloor, found: list[Finding], made: int
 ) -> None:
     floor.findings = [found] * TRIES
     with running(floor, "ab") as pair:
-        assert pair.in_slices(3, {})["a"].findings == found
+        assert pair.in_slices(3, dict.fromkeys("ab", HONEST))["a"].findings == found
     assert len(floor.asked) == made
 
 
