@@ -126,7 +126,7 @@ def _under(running: Running, limit: Limit) -> tuple[str, str]:
     try:
         if limit.sql is not None:
             psql(limit.sql)
-        window = running.steady_window("closed", WINDOW_S, limit.behaviour, **how).window
+        window = running.steady_window(WINDOW_S, limit.behaviour, **how).window
         return named(window, limit.says), f": {window.evidence[-1]}"
     except TandemError as error:
         return f"no window: {error}", ""

@@ -73,7 +73,7 @@ def pairs(running: Running, slowdown: float, seed: int) -> Floats:
 
     def cost(slow: bool) -> float:
         behaviour = spin(slowdown if slow else 0.0)
-        return cost_us(running.steady_window("closed", WINDOW_S, behaviour, settled=False).window)
+        return cost_us(running.steady_window(WINDOW_S, behaviour, settled=False).window)
 
     return ln_ratios(PAIRS, f"{seed} {slowdown}", cost)
 
@@ -200,7 +200,7 @@ def ratio_of_starts(stage: Stage) -> float:
     costs = []
     for behaviour in (spin(0.0), DEARER):
         with stage.running() as running:
-            costs.append(cost_us(running.steady_window("closed", LONG_S, behaviour).window))
+            costs.append(cost_us(running.steady_window(LONG_S, behaviour).window))
     return costs[1] / costs[0]
 
 
@@ -260,7 +260,7 @@ def rate(running: Running, watched: bool) -> float | None:
     settle(HERE)
     before = HERE.read_cpu()
     if watched:
-        answers = answers_per_second(running.window("closed", PROBED_S, LOAD).rows)
+        answers = answers_per_second(running.window(PROBED_S, LOAD).rows)
     else:
         running.arm(LOAD)
         psrecord = running.app._psrecord  # it runs as long as the application

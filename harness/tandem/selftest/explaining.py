@@ -266,7 +266,7 @@ def gap(stage: Stage) -> list[Outcome]:
                 behaviour = f"kind=lognormal&us={ms * 1e3:.0f}&sigma={SIGMA}&seed={len(made)}"
                 stage.view.note(f"  {label}")
                 seen = running.steady_window(
-                    "closed", WINDOW_S, behaviour, connections=connections, settled=False
+                    WINDOW_S, behaviour, connections=connections, settled=False
                 )
                 rate_rps = seen.window.goodput_rps
                 require(rate_rps > 0 and len(seen.served) > 0, f"{label}: nothing was answered")

@@ -73,7 +73,7 @@ def outcome(liar: Liar, seen: SeenFromBothEnds | TandemError, honest: SeenFromBo
 def lie(running: Running, liar: Liar, honest: SeenFromBothEnds) -> Outcome:
     """A window of a liar."""
     try:
-        return outcome(liar, running.steady_window("closed", WINDOW_S, liar.behaviour), honest)
+        return outcome(liar, running.steady_window(WINDOW_S, liar.behaviour), honest)
     except TandemError as error:
         return outcome(liar, error, honest)
 
@@ -111,7 +111,7 @@ def faulty(stage: Stage, fault: str, seconds: int) -> SeenFromBothEnds:
     answers = 0
     with stage.running(BROKEN, "recipe", variables={"FAULT": fault}) as running:
         for _ in range(WINDOWS_MOST):
-            one = running.steady_window("closed", seconds, None)
+            one = running.steady_window(seconds)
             answers += compared(one)
             if fault != RARE or CODE in one.codes() or answers >= needed(missed=MISSED):
                 break
@@ -133,7 +133,7 @@ def on_wire(name: str, liar: SeenFromBothEnds, honest: SeenFromBothEnds) -> Outc
 def run(stage: Stage) -> list[Outcome]:
     """The checks of this module."""
     with stage.running() as running:
-        calibrated = running.steady_window("closed", WINDOW_S, HONEST)
+        calibrated = running.steady_window(WINDOW_S, HONEST)
         out = [lie(running, liar, calibrated) for liar in LIARS]
     honest = faulty(stage, "", WIRE_S)
     seen = [on_wire(name, faulty(stage, fault, lasts), honest) for fault, (name, lasts) in FAULTS.items()]

@@ -68,7 +68,7 @@ def queue(
     least_ms, errors, said = (max(DRAWN_MS, way_s * 1e3), 4, "four") if of.poisson else (LEAST_MS, 3, "three")
     seen = [
         running.steady_window(
-            *("open", seconds, of.behaviour(load, number)),
+            seconds, of.behaviour(load, number),
             rate_rps=rate,
             connections=50,
             arrivals=of.arrivals(number),
@@ -116,7 +116,8 @@ def schedule(running: Running) -> Outcome:
     """A server that answers at once, without HAProxy beside the generator: requests leave when they are due, and arrive at
     random."""
     seen = running.steady_window(
-        *("open", FAST_S, HONEST),
+        FAST_S,
+        HONEST,
         rate_rps=FAST_RPS,
         connections=50,
         address=f"{APP}:{APP_PORT}",

@@ -130,7 +130,7 @@ def foreign(stage: Stage) -> Outcome:
                 groups = {**stack, HARNESS: HERE.harness_cgroup(), THIEF: thief.group}
                 sampler = Sampler(HERE, groups, None, None, lambda before, now: None)
                 sampler.start()
-                running.window("closed", LOADED_S, HONEST, settled=False)
+                running.window(LOADED_S, HONEST, settled=False)
                 lines = thief.lines()
                 series = sampler.stop()
             inside = _inside(lines)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 import numpy as np
@@ -55,9 +55,6 @@ SCENARIO = Scenario(
     answer=Answer(text="calibrated"),
 )
 """The request that the calibrated server answers."""
-
-Load = Literal["closed", "open"]
-
 
 @dataclass(frozen=True)
 class Served:
@@ -207,7 +204,6 @@ class Running:
 
     def window(
         self,
-        load: Load,
         seconds: int,
         behaviour: str | None = None,
         *,
@@ -217,11 +213,10 @@ class Running:
         arrivals: Arrivals | None = None,
         **how: Any,
     ) -> SeenFromBothEnds:
-        """One window, with the server armed at its beginning. meanwhile: called once as the load begins; must
-        not wait. arrivals: by vegeta. how: further fields of WindowSpec, such as `address` and `settled`.
-
-        An open loop has four times the connections (tandem.load.client).
-        """
+        """One window, with the server armed at its beginning; with a rate an open loop, which has four times the connections
+        (tandem.load.client). meanwhile: called once as the load begins; must not wait. arrivals: by vegeta. how: further fields
+        of WindowSpec, such as `address` and `settled`."""
+        load = "closed" if rate_rps is None else "open"
         generator, folder = VEGETA if arrivals else OHA, self.app.folder
         self._once({} if behaviour is None else {self.label: behaviour}, meanwhile)
         found = self._measured(
@@ -243,7 +238,7 @@ class Running:
             file.unlink()  # what is returned has it all, and the weekly class would leave gigabytes
         return SeenFromBothEnds(found.only, *read, Served.parse(log))
 
-    def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: Any) -> SeenFromBothEnds:
+    def steady_window(self, seconds: int, behaviour: str | None = None, **how: Any) -> SeenFromBothEnds:
         """A window that is made again while the host disturbs it. Returns the last try, whatever it is."""
 
         def disturbed(seen: SeenFromBothEnds) -> str | None:
@@ -252,7 +247,7 @@ class Running:
             whys = [f.text for f in seen.window.findings if f.severity == "void"]
             return whys[0] if whys else seen.window.evidence[-1]
 
-        return again(self.view, lambda: self.window(load, seconds, behaviour, **how), disturbed)
+        return again(self.view, lambda: self.window(seconds, behaviour, **how), disturbed)
 
     def in_slices(
         self, slices: int, behaviours: dict[str, str], slice_s: float = SLICE_S

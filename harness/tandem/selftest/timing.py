@@ -44,7 +44,7 @@ def uncorrected_s(seen: SeenFromBothEnds) -> Floats:
 def stall(running: Running, idle: SeenFromBothEnds, seconds: int = 10) -> Outcome:
     """The server stands still for 2 s. idle: a window that tells how long the way is, which a backlog takes as well."""
     seen = running.steady_window(
-        "open", seconds, "kind=stall&us=5000&at_ms=4000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
+        seconds, "kind=stall&us=5000&at_ms=4000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
     )
     low, high = 2.0, seconds - 1.0
     each_s = BASE_S + float(np.median(way(idle)))
@@ -73,7 +73,7 @@ def generator_stop(running: Running, seconds: int = 10) -> Outcome:
     """The generator stands still for 1 s: its own figures would not show it, and the window is void."""
     with ThreadPoolExecutor() as threads:
         stopping = threads.submit(stopped_s, HERE, running.app.stack.service("loadgen").pid, 5, 1)
-        seen = running.window("open", seconds, "kind=constant&us=5000", rate_rps=RATE_RPS, connections=FEW)
+        seen = running.window(seconds, "kind=constant&us=5000", rate_rps=RATE_RPS, connections=FEW)
         stood_still_s = stopping.result()
     if stood_still_s is None:
         raise TandemError("the generator was not found among the processes of its container")
@@ -99,7 +99,7 @@ def hang(running: Running, honest: SeenFromBothEnds, seconds: int = 5) -> Outcom
     """The server answers nothing in the last two seconds. honest: a window in which it did answer."""
     at_ms, wanted = (seconds - 2) * 1000, (seconds - 2) / seconds
     seen = running.steady_window(
-        "open", seconds, f"kind=stall&us=5000&at_ms={at_ms}&for_ms=60000", rate_rps=RATE_RPS, connections=FEW
+        seconds, f"kind=stall&us=5000&at_ms={at_ms}&for_ms=60000", rate_rps=RATE_RPS, connections=FEW
     )
 
     def answered(one: SeenFromBothEnds) -> float:
@@ -187,7 +187,7 @@ def distribution(name: str, seen: SeenFromBothEnds, ways_s: Floats) -> Outcome:
 
 def path(running: Running, rate_rps: int) -> SeenFromBothEnds:
     """A window of a server that answers at once."""
-    seen = running.steady_window("open", PATH_S, HONEST, rate_rps=rate_rps, connections=OPENED)
+    seen = running.steady_window(PATH_S, HONEST, rate_rps=rate_rps, connections=OPENED)
     require_same(seen)
     return seen
 
@@ -198,7 +198,7 @@ def run(stage: Stage) -> list[Outcome]:
         idle = path(running, RATE_RPS)
         seen = {
             name: running.steady_window(
-                "open", DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED
+                DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED
             )
             for name, behaviour in DISTRIBUTIONS.items()
         }

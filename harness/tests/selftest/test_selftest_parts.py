@@ -409,10 +409,10 @@ class Silent:
     def codes(self) -> set[str]:
         return set()
 
-    def window(self, load: str, seconds: int, *_: object, rate_rps: int = 500, **__: object) -> Any:
-        due = np.arange(rate_rps * seconds) / rate_rps
+    def window(self, seconds: int, *_: object, rate_rps: int | None = None, **__: object) -> Any:
+        due = np.arange((rate_rps or 500) * seconds) / (rate_rps or 500)
         rows = make_rows(start_s=due, end_s=due + 0.01, paced_s=due)
-        how = {"offered_rps": rate_rps, "duration_s": float(seconds)} if load == "open" else {}
+        how = {"offered_rps": rate_rps, "duration_s": float(seconds)} if rate_rps else {}
         window = good_window("open" if how else "closed", tap=tap(4_000), evidence=["nothing"], **how)
         return seen(window, rows, Served(due, due, due + 0.004))
 
