@@ -68,10 +68,7 @@ def queue(
     least_ms, errors, said = (max(DRAWN_MS, way_s * 1e3), 4, "four") if of.poisson else (LEAST_MS, 3, "three")
     seen = [
         running.steady_window(
-            seconds, of.behaviour(load, number),
-            rate_rps=rate,
-            connections=50,
-            arrivals=of.arrivals(number),
+            seconds, of.behaviour(load, number), rate_rps=rate, connections=50, arrivals=of.arrivals(number)
         )
         for number in range(windows)
     ]
@@ -115,13 +112,9 @@ def _gaps_p(due_s: Floats, seconds: float) -> float:
 def schedule(running: Running) -> Outcome:
     """A server that answers at once, without HAProxy beside the generator: requests leave when they are due, and arrive at
     random."""
+    drawn, address = Arrivals(process="poisson", seed=1), f"{APP}:{APP_PORT}"
     seen = running.steady_window(
-        FAST_S,
-        HONEST,
-        rate_rps=FAST_RPS,
-        connections=50,
-        address=f"{APP}:{APP_PORT}",
-        arrivals=Arrivals(process="poisson", seed=1),
+        FAST_S, HONEST, rate_rps=FAST_RPS, connections=50, address=address, arrivals=drawn
     )
     late_ms, due_s = float(np.quantile(late(seen), 0.99)) * 1e3, seen.rows.due_s
     assert due_s is not None

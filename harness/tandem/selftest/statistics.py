@@ -93,23 +93,15 @@ def unsteady_caught() -> Outcome:
         for seconds in SECONDS
     }
     beside = ", ".join(f"{what}: {share:.0%}" for what, share in shorter.items())
-
-    def shown(found: tuple[dict[str, float], str]) -> str:
-        shares, others = found
-        least = min(shares, key=lambda name: shares[name])
-        return f"{shares[least]:.0%} ({least}){others}"
-
-    return KnownAnswer(
+    least, name = min((_alarms(one), name) for name, one in series.items())
+    return KnownAnswer[tuple[float, str, str]](
         name="unsteady-caught",
         expected="ramps and steps of 10 and 20 % are caught at a variation of 2 %",
         tolerance="over 90 % in 30 s",
-        right=lambda found: min(found[0].values()) > CAUGHT,
-        shown=shown,
+        right=lambda found: found[0] > CAUGHT,
+        shown=lambda found: "{:.0%} ({}){}".format(*found),
         broken="the seconds of a ramp in a random order",
-    ).judged(
-        ({name: _alarms(one) for name, one in series.items()}, f"; steps of {beside}"),
-        ({"ramp +10%": _alarms(mixed)}, ""),
-    )
+    ).judged((least, name, f"; steps of {beside}"), (_alarms(mixed), "ramp +10%", ""))
 
 
 def position_p(orders: list[list[str]]) -> float:
