@@ -40,9 +40,8 @@ def passed(shares: Iterable[Mapping[str, float]]) -> set[str]:
 
 def near(shares: Mapping[str, float], without: Collection[str]) -> str | None:
     """The ceiling that a rate comes near to, in words. without: those that were passed."""
-    found = [(share, name) for name, share in shares.items() if name not in without and share > CENSORED_SHARE]
-    share, name = max(found, default=(0.0, ""))
-    return f"{share * 100:.0f} % of the ceiling {name}" if found else None
+    share, name = max(((share, name) for name, share in shares.items() if name not in without), default=(0.0, ""))
+    return f"{share * 100:.0f} % of the ceiling {name}" if share > CENSORED_SHARE else None
 
 
 def nearness(rates: Mapping[str, Rates], baselines: Baselines) -> dict[str, Nearness]:

@@ -13,9 +13,8 @@ from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage, require
-from tandem.selftest.units import Pause, paced, stall_answer, stall_figures, stall_shown
+from tandem.selftest.units import BASE_S, RATE_RPS, Pause, paced, stall_answer, stall_figures, stall_shown
 
-RATE_RPS, BASE_S = 500, 0.005
 FEW = 12
 OPENED = 4 * FEW
 """Few enough for the uncorrected figure to miss the stall."""
@@ -48,7 +47,7 @@ def stall(running: Running, idle: SeenFromBothEnds, seconds: int = 10) -> Outcom
     )
     low, high = 2.0, seconds - 1.0
     each_s = BASE_S + float(np.median(way(idle)))
-    wanted = stall_figures(paced(RATE_RPS, high - low, each_s, OPENED, server=Pause(2, 2)).response_s)
+    wanted = stall_figures(paced(high - low, OPENED, each_s, server=Pause(2, 2)).response_s)
     expected, broken = f"{stall_shown(wanted)} in {seconds} s", "uncorrected, as the generator itself counts"
     return stall_answer("server stalls for 2 s", expected, wanted, broken).judged(
         stall_figures(seen.response_s(low, high)), stall_figures(uncorrected_s(seen))
@@ -78,7 +77,7 @@ def generator_stop(running: Running, seconds: int = 10) -> Outcome:
     if stood_still_s is None:
         raise TandemError("the generator was not found among the processes of its container")
     low, high = 1.0, seconds - 1.0
-    model = paced(RATE_RPS, high - low, BASE_S, OPENED, generator=Pause(4, stood_still_s))
+    model = paced(high - low, OPENED, generator=Pause(4, stood_still_s))
     wanted = float(np.quantile(model.response_s, 0.99))
     void = seen.window.verdict is Verdict.VOID and "generator-stalled" in seen.codes()
     said = f"{seen.window.verdict}: {', '.join(sorted(seen.codes())) or 'nothing'}"

@@ -52,20 +52,18 @@ class SimulatedLoad:
         return self.end_s - self.sent_s
 
 
+RATE_RPS, BASE_S = 500, 0.005
+
+
 def paced(
-    rate_rps: float,
-    duration_s: float,
-    base_s: float,
-    connections: int,
-    server: Pause = NEVER,
-    generator: Pause = NEVER,
+    seconds: float, connections: int, base_s: float = BASE_S, server: Pause = NEVER, generator: Pause = NEVER
 ) -> SimulatedLoad:
-    """An open loop over so many connections, against a server that takes `base_s` for each request.
+    """An open loop of RATE_RPS over so many connections, against a server that takes `base_s` for each request.
 
     A request is sent when it is due and a connection is free. server: whatever would end within the pause ends
     with it. generator: what falls due within it is sent at its end.
     """
-    intended = np.arange(int(np.ceil(duration_s * rate_rps - 1e-9))) / rate_rps
+    intended = np.arange(int(np.ceil(seconds * RATE_RPS - 1e-9))) / RATE_RPS
     free = [0.0] * connections
     sent, end = np.empty_like(intended), np.empty_like(intended)
     for i, due in enumerate(intended):
@@ -120,7 +118,7 @@ def mean_error(
     return float(np.std([one() for _ in range(runs)]))
 
 
-RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
+DURATION_S, CONNECTIONS = 60, 10_000
 FEW = 10
 LONG = 100_000
 
@@ -159,10 +157,7 @@ def server_stall() -> Outcome:
     """A server that stands still for 2 of 60 s: a generator that counts from the actual send hardly notices."""
     expected, wanted = "mean 38.3 ms, p99 1.40 s, p99.9 1.94 s", [0.0383, 1.40, 1.94]
     broken = f"counted from the actual send over {FEW} connections"
-    many, few = (
-        paced(RATE_RPS, DURATION_S, BASE_S, connections, server=Pause(20, 2))
-        for connections in (CONNECTIONS, FEW)
-    )
+    many, few = (paced(DURATION_S, number, server=Pause(20, 2)) for number in (CONNECTIONS, FEW))
     return stall_answer("rows of a server that stalls", expected, wanted, broken).judged(
         stall_figures(rebuilt(many)), stall_figures(few.service_s)
     )
@@ -170,7 +165,7 @@ def server_stall() -> Outcome:
 
 def generator_stop() -> Outcome:
     """A generator that stands still for 1 of 60 s."""
-    load = paced(RATE_RPS, DURATION_S, BASE_S, CONNECTIONS, generator=Pause(20, 1))
+    load = paced(DURATION_S, CONNECTIONS, generator=Pause(20, 1))
     late_ms = float((load.sent_s - load.intended_s).max()) * 1e3
     return KnownAnswer[float](
         name="rows of a generator that stops",

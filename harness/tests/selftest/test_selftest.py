@@ -25,7 +25,7 @@ from tandem.selftest.units import Pause, lindley, mean_error, paced
 
 def test_a_stall_depends_on_the_duration_and_takes_longer_on_few_connections() -> None:
     """What waits behind the stall is sent over ten connections at 5 ms each: 2,000 a second."""
-    many, few = (paced(500, 30, 0.005, number, server=Pause(10, 2)) for number in (10_000, 10))
+    many, few = (paced(30, number, server=Pause(10, 2)) for number in (10_000, 10))
     assert many.response_s.mean() == pytest.approx(0.005 + 2 * 2 / 2 / 30, rel=0.01)
     assert np.quantile(many.response_s, 0.99) == pytest.approx(2 - 0.01 * 30, rel=0.01)
     assert few.response_s.mean() > 1.2 * many.response_s.mean()
