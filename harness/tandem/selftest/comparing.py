@@ -43,8 +43,8 @@ def ln_ratios(number: int, seed: int | str, measure: Callable[[bool], float | No
     """ln(measure(True) / measure(False)), one value for each pair, in random order; without the pairs in which one is None."""
     chance, out = random.Random(seed), []
     for _ in range(number):
-        found = {changed: measure(changed) for changed in chance.sample([False, True], 2)}
-        if (one := found[True]) is not None and (other := found[False]) is not None:
+        values = {changed: measure(changed) for changed in chance.sample([False, True], 2)}
+        if (one := values[True]) is not None and (other := values[False]) is not None:
             out.append(float(np.log(one / other)))
     return np.array(out)
 
@@ -82,21 +82,22 @@ def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
     """A/A: 1 to 10 of 100 intervals leave out 1, and no more sessions report a difference; 10 % more cost is
     reported."""
     with stage.running() as running:
-        outside, told = 0, 0
+        excluding, differing = 0, 0
         for number in range(sessions):
-            found = pairs(running, 0.0, number)
-            outside += rejected(found)
-            told += word(found) in ("cheaper", "dearer")
-            stage.view.note(f"  A/A: {outside} of {number + 1} intervals exclude 1, {told} show a difference")
+            ln = pairs(running, 0.0, number)
+            excluding += rejected(ln)
+            differing += word(ln) in ("cheaper", "dearer")
+            counts = f"{excluding} of {number + 1} intervals exclude 1, {differing} show a difference"
+            stage.view.note(f"  A/A: {counts}")
         control = word(pairs(running, SLOWDOWNS[-1], 0))
     low, high = (limit * sessions / 100 for limit in REJECTED)
-    aa = f"{outside} of {sessions} exclude 1, {told} report a difference"
+    aa = f"{excluding} of {sessions} exclude 1, {differing} report a difference"
     return [
         KnownAnswer[str](
             name=f"{sessions} A/A sessions of {PAIRS} pairs",
             expected="5 % of the intervals exclude 1, and no more report a difference",
             tolerance=f"{low:.0f} to {high:.0f}",
-            right=lambda _: low <= outside <= high and told <= high,
+            right=lambda _: low <= excluding <= high and differing <= high,
             shown=str,
             broken=f"{SLOWDOWNS[-1]:.0%} more CPU injected",
             caught=lambda said: said == "dearer",
@@ -108,9 +109,7 @@ def power(stage: Stage, sessions: int = POWER_SESSIONS) -> list[Outcome]:
     """An injected slowdown is found, and its size is right."""
     with stage.running() as running:
         still = [pairs(running, 0.0, 1)]
-        found = {
-            slowdown: [pairs(running, slowdown, seed) for seed in range(sessions)] for slowdown in SLOWDOWNS
-        }
+        slower = {more: [pairs(running, more, seed) for seed in range(sessions)] for more in SLOWDOWNS}
 
     def shown(of: list[Floats]) -> str:
         dearer = f"dearer in {_dearer(of)} of {len(of)} sessions of {PAIRS} pairs"
@@ -127,7 +126,7 @@ def power(stage: Stage, sessions: int = POWER_SESSIONS) -> list[Outcome]:
             caught=lambda of: abs(size(np.array(of)) - slowdown) > MARGIN and not _dearer(of),
         )
 
-    return [check(slowdown).judged(of, still) for slowdown, of in found.items()]
+    return [check(slowdown).judged(of, still) for slowdown, of in slower.items()]
 
 
 def _dearer(sessions: list[Floats]) -> int:
@@ -218,8 +217,8 @@ def hidden_work(honest: Compared, later: Compared) -> Outcome:
     """Judges the dearer server, and as the control the one that leaves work for later."""
 
     def shown(found: Compared) -> str:
-        told = ", ".join(f"× {ratio:.3f} {how}" for how, ratio in found[0].items())
-        return "; ".join([f"{told}: {apart(found[0]):.1%} apart", *(found[1] or [f"no {OUTSIDE}"])])
+        each = ", ".join(f"× {ratio:.3f} {how}" for how, ratio in found[0].items())
+        return "; ".join([f"{each}: {apart(found[0]):.1%} apart", *(found[1] or [f"no {OUTSIDE}"])])
 
     return KnownAnswer[Compared](
         name="an unlike pair in slices, in windows and in separate starts",

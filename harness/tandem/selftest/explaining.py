@@ -210,7 +210,7 @@ class CellServed:
     label: str
     block: int
     connections: int
-    asked_ms: float
+    set_ms: float
     """Median time of a request that the server was set to."""
     took_ms: float
     """Mean time of a request by the server's own log: it sleeps longer than it is set to."""
@@ -230,10 +230,10 @@ def factors(rates: Sequence[tuple[str, int, float]]) -> dict[str, float]:
     return {share.name: share.ratio for share in found.factors}
 
 
-def judged(made: Sequence[CellServed]) -> Outcome:
+def judged(served: Sequence[CellServed]) -> Outcome:
     """Judges each factor against what was set: connections and trips as they were, delays as the server's log has them."""
-    stretched = {label: fmean(o.took_ms / o.asked_ms for o in made if o.label == label) for label in CELLS}
-    right = factors([(o.label, o.block, o.connections / o.asked_ms / stretched[o.label]) for o in made])
+    stretched = {label: fmean(o.took_ms / o.set_ms for o in served if o.label == label) for label in CELLS}
+    right = factors([(o.label, o.block, o.connections / o.set_ms / stretched[o.label]) for o in served])
     first, *others = CELLS
     following = dict(zip(CELLS, [*others, first], strict=True))
 
@@ -251,19 +251,19 @@ def judged(made: Sequence[CellServed]) -> Outcome:
         shown=lambda ratios: f"{shown(ratios)}; {off(ratios):.1%} off at most",
         broken="each cell taken for the next one",
     ).judged(
-        factors([(o.label, o.block, o.rate_rps) for o in made]),
-        factors([(following[o.label], o.block, o.rate_rps) for o in made]),
+        factors([(o.label, o.block, o.rate_rps) for o in served]),
+        factors([(following[o.label], o.block, o.rate_rps) for o in served]),
     )
 
 
 def gap(stage: Stage) -> list[Outcome]:
     """Every cell in each block, in random order, as `explain` has it."""
-    made: list[CellServed] = []
+    served: list[CellServed] = []
     with stage.running() as running:
         for block, order in enumerate(complete_blocks([*CELLS], GAP_BLOCKS, SEED), start=1):
             for label in order:
                 connections, ms = serves(label)
-                behaviour = f"kind=lognormal&us={ms * 1e3:.0f}&sigma={SIGMA}&seed={len(made)}"
+                behaviour = f"kind=lognormal&us={ms * 1e3:.0f}&sigma={SIGMA}&seed={len(served)}"
                 stage.view.note(f"  {label}")
                 seen = running.steady_window(
                     WINDOW_S, behaviour, connections=connections, settled=False
@@ -271,5 +271,5 @@ def gap(stage: Stage) -> list[Outcome]:
                 rate_rps = seen.window.goodput_rps
                 require(rate_rps > 0 and len(seen.served) > 0, f"{label}: nothing was answered")
                 took_ms = 1e3 * fmean(seen.served.response_s)
-                made.append(CellServed(label, block, connections, ms, took_ms, rate_rps))
-    return [judged(made)]
+                served.append(CellServed(label, block, connections, ms, took_ms, rate_rps))
+    return [judged(served)]
