@@ -78,7 +78,7 @@ def pairs(running: Running, slowdown: float, seed: int) -> Floats:
     return ln_ratios(PAIRS, f"{seed} {slowdown}", cost)
 
 
-def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
+def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> Outcome:
     """A/A: 1 to 10 of 100 intervals leave out 1, and no more sessions report a difference; 10 % more cost is
     reported."""
     with stage.running() as running:
@@ -92,17 +92,15 @@ def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
         control = word(pairs(running, SLOWDOWNS[-1], 0))
     low, high = (limit * sessions / 100 for limit in REJECTED)
     aa = f"{excluding} of {sessions} exclude 1, {differing} report a difference"
-    return [
-        KnownAnswer[str](
-            name=f"{sessions} A/A sessions of {PAIRS} pairs",
-            expected="5 % of the intervals exclude 1, and no more report a difference",
-            tolerance=f"{low:.0f} to {high:.0f}",
-            right=lambda _: low <= excluding <= high and differing <= high,
-            shown=str,
-            broken=f"{SLOWDOWNS[-1]:.0%} more CPU injected",
-            caught=lambda said: said == "dearer",
-        ).judged(aa, control)
-    ]
+    return KnownAnswer[str](
+        name=f"{sessions} A/A sessions of {PAIRS} pairs",
+        expected="5 % of the intervals exclude 1, and no more report a difference",
+        tolerance=f"{low:.0f} to {high:.0f}",
+        right=lambda _: low <= excluding <= high and differing <= high,
+        shown=str,
+        broken=f"{SLOWDOWNS[-1]:.0%} more CPU injected",
+        caught=lambda said: said == "dearer",
+    ).judged(aa, control)
 
 
 def power(stage: Stage, sessions: int = POWER_SESSIONS) -> list[Outcome]:
@@ -231,7 +229,7 @@ def hidden_work(honest: Compared, later: Compared) -> Outcome:
     ).judged(honest, later)
 
 
-def carry_over(stage: Stage) -> list[Outcome]:
+def carry_over(stage: Stage) -> Outcome:
     """The ratio does not depend on how it is measured; a server that works on in the others' seconds is found."""
     honest, accused = dict[str, float](), list[str]()
     with stage.running(number=2) as pair:
@@ -242,7 +240,7 @@ def carry_over(stage: Stage) -> list[Outcome]:
         ratio, texts = ratio_in_slices(pair, LATER, min(SLICES_OF_S))
         later = {"in slices of 1 s": ratio, f"in windows of {LONG_S} s": ratio_alone(pair, LATER)}
     honest["in separate starts"] = ratio_of_starts(stage)
-    return [hidden_work((honest, accused), (later, texts))]
+    return hidden_work((honest, accused), (later, texts))
 
 
 # ---- what measuring costs: the same load with and without sampler, prober, hiccup meters and psrecord ----
@@ -298,7 +296,7 @@ def cost_of_probes(ln: Floats, greedy: Floats) -> Outcome:
     ).judged(ln, greedy)
 
 
-def overhead(stage: Stage, number: int = PROBED_PAIRS) -> list[Outcome]:
+def overhead(stage: Stage, number: int = PROBED_PAIRS) -> Outcome:
     """All pairs in one fresh start."""
     with stage.running() as running:
         found = ln_ratios(number, 1, lambda watched: rate(running, watched))
@@ -309,4 +307,4 @@ def overhead(stage: Stage, number: int = PROBED_PAIRS) -> list[Outcome]:
         finally:
             sampler.INTERVAL_S = usual
     require(min(len(found), len(greedy)) > 1, "the host disturbed every pair")
-    return [cost_of_probes(found, greedy)]
+    return cost_of_probes(found, greedy)

@@ -256,7 +256,7 @@ def judged(served: Sequence[CellServed]) -> Outcome:
     )
 
 
-def gap(stage: Stage) -> list[Outcome]:
+def gap(stage: Stage) -> Outcome:
     """Every cell in each block, in random order, as `explain` has it."""
     served: list[CellServed] = []
     with stage.running() as running:
@@ -272,4 +272,4 @@ def gap(stage: Stage) -> list[Outcome]:
                 require(rate_rps > 0 and len(seen.served) > 0, f"{label}: nothing was answered")
                 took_ms = 1e3 * fmean(seen.served.response_s)
                 served.append(CellServed(label, block, connections, ms, took_ms, rate_rps))
-    return [judged(served)]
+    return judged(served)

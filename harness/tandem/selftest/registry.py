@@ -18,7 +18,7 @@ from tandem.selftest import (
 )
 from tandem.selftest.stage import Stage
 
-OnStage = Callable[[Stage], list[Outcome]]
+OnStage = Callable[[Stage], Outcome | list[Outcome]]
 
 UNIT: list[Callable[[], Outcome]] = [
     *units.CHECKS,

@@ -434,14 +434,14 @@ def test_each_check_has_its_name_and_its_limit(monkeypatch: pytest.MonkeyPatch) 
     stage: Any = SimpleNamespace(view=Quiet(), stack=stack, running=lambda *_, **__: nullcontext(Silent()))
     found = [
         *(one for group in (visits, timing, liars, attribution) for one in group.run(stage)),
-        *explaining.gap(stage),
-        *comparing.carry_over(stage),
-        *comparing.overhead(stage, 3),
+        explaining.gap(stage),
+        comparing.carry_over(stage),
+        comparing.overhead(stage, 3),
         *comparing.power(stage, 1),
         *comparing.in_slices(stage, 1),
-        *attribution.confusion(stage, 1),
+        attribution.confusion(stage, 1),
         *queueing.run(stage, 1_000),
-        *comparing.same_with_itself(stage, 2),
+        comparing.same_with_itself(stage, 2),
     ]
     assert {one.name: one.tolerance for one in found} == TOLERANCES
     assert len(found) == len(TOLERANCES)
