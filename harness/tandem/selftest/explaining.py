@@ -28,14 +28,12 @@ Truth = Callable[[frozenset[str]], float]
 """Factors that are as A has them -> the logarithm of the rate."""
 
 
-def leg(side: int, *factors: str, groups: dict[str, int] | None = None) -> Leg:
+def leg(side: int, *factors: str) -> Leg:
     """A leg with made-up factors."""
     changes = [Factor(name, {name.upper(): ("1", "0")}) for name in factors]
     settings = {name.upper(): "1" for name in factors}
     name = "ab"[side]
-    return Leg(
-        SIDES[side], Variant(label=name, implementation=name, settings=settings), changes, groups or {}
-    )
+    return Leg(SIDES[side], Variant(label=name, implementation=name, settings=settings), changes, {})
 
 
 LEGS = [leg(0, "pool", "trips", NULL), leg(1, "workers", "reset")]

@@ -46,6 +46,7 @@ class Queue:
 
 
 EVEN = Queue("queue", poisson=False)
+RANDOM_S = 25
 AT_RANDOM = Queue("M/M/1 queue", poisson=True), Queue("M/D/1 queue", poisson=True, exponential=False)
 DRAWN_MS = 0.5
 """Distance of the mean from the recursion that is allowed where arrivals are drawn, or the way, if that is more: the way is
@@ -142,9 +143,9 @@ def run(stage: Stage, requests: int = 100_000) -> list[Outcome]:
         return [queue(running, EVEN, load, idle, seconds[load], WINDOWS) for load in LOADS]
 
 
-def at_random(stage: Stage, seconds: int = 25) -> list[Outcome]:
+def at_random(stage: Stage) -> list[Outcome]:
     """Arrivals that the generator draws, at half load."""
     with stage.running() as running:
         idle = path(running, round(0.5 / SERVICE_S))
-        queues = [queue(running, of, 0.5, idle, seconds, 1) for of in AT_RANDOM]
+        queues = [queue(running, of, 0.5, idle, RANDOM_S, 1) for of in AT_RANDOM]
         return [schedule(running), *queues]
