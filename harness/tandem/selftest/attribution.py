@@ -11,7 +11,7 @@ from tandem.judge.bottleneck import tags
 from tandem.record.selftest import Outcome
 from tandem.record.window import Window
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, TELLING, Running, Stage
+from tandem.selftest.stage import BROKEN, FAST, TELLING, Running, Stage
 
 WINDOW_S = 4
 WANTED_SHARE = 0.95
@@ -24,13 +24,11 @@ class Limit:
 
     name: str
     tag: str
-    behaviour: str | None
+    behaviour: str | None = None
     connections: int = 20
     address: str | None = None
-    implementation: str = CALIBRATED
-    settings: dict[str, str] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
-    scenario: str | None = None
+    start: dict[str, Any] = field(default_factory=dict)
+    """Arguments of `Stage.running`."""
     sql: str | None = None
     """Statements for the database, before the window."""
     hogs: int = 0
@@ -39,12 +37,6 @@ class Limit:
     """SQL of each of them, which runs longer than the window."""
     says: str = ""
     """Words that the evidence must have, where a tag has several reasons."""
-
-    @property
-    def start(self) -> dict[str, Any]:
-        """The arguments of `Stage.running`."""
-        names = ("implementation", "scenario", "settings", "variables")
-        return {name: getattr(self, name) for name in names}
 
 
 SLOW = """
@@ -69,30 +61,32 @@ end $$
 """
 """Writers of notes have to wait. A lock on the author's row, which every note refers to, would not do: those who share it
 let each other in past the one that waits to have it alone."""
-POOL = {"PGBOUNCER_POOL_SIZE": "1"}
-RECIPE: dict[str, Any] = {"implementation": FAST, "scenario": "recipe"}
+POOL_OF_1 = {"implementation": FAST, "scenario": "recipe", "variables": {"PGBOUNCER_POOL_SIZE": "1"}}
+OWN_POOL = {"implementation": TELLING, "scenario": "recipe", "settings": {"DB_POOL_MAX": "1", "WORKERS": "1"}}
+TWO_THREADS = {"implementation": BROKEN, "scenario": "work", "settings": {"THREADS": "2"}}
 
 LIMITS = [
     Limit("added latency", "latency-bound", "kind=constant&us=20000"),
     Limit("CPU of the application", "app-cpu", "kind=spin&us=1000"),
     # Parsing the headers costs the generator CPU time. Without them both are about as busy, and either may come first.
     Limit("generator on one thread", "generator", "kind=constant&headers=90", 50, "app:8080"),
-    Limit("one thread of the application", "app-thread", "kind=queue&us=1000&busy=1", variables={"APP_CPUSET": "0-1"}),
     Limit(
-        "two handler threads", "thread-pool", None, implementation=BROKEN, settings={"THREADS": "2"}, scenario="work"
+        "one thread of the application", "app-thread", "kind=queue&us=1000&busy=1",
+        start={"variables": {"APP_CPUSET": "0-1"}},
     ),
-    Limit("database busy with others", "database", None, **RECIPE, variables=POOL, hogs=2, hog=HOG),
+    Limit("two handler threads", "thread-pool", start=TWO_THREADS),
+    Limit("database busy with others", "database", start=POOL_OF_1, hogs=2, hog=HOG),
+    Limit("PgBouncer with one connection", "pool-wait", start=POOL_OF_1, sql=SLOW, says="in PgBouncer"),
     Limit(
-        "PgBouncer with one connection", "pool-wait", None, **RECIPE, variables=POOL, sql=SLOW, says="in PgBouncer"
+        "HAProxy lets one request through", "proxy", "kind=constant&us=5000", start={"variables": {"APP_MAXCONN": "1"}}
     ),
-    Limit("HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}),
     Limit(
-        "a locked table", "database", None, implementation=FAST, scenario="note-write", hogs=1, hog=LOCK,
+        "a locked table", "database", start={"implementation": FAST, "scenario": "note-write"}, hogs=1, hog=LOCK,
         says="wait for a lock",
     ),
     Limit(
-        "the application's pool with one connection", "pool-wait", None, implementation=TELLING, scenario="recipe",
-        settings={"DB_POOL_MAX": "1", "WORKERS": "1"}, sql=SLOW, says="the application's own pool",
+        "the application's pool with one connection", "pool-wait", start=OWN_POOL, sql=SLOW,
+        says="the application's own pool",
     ),
 ]  # fmt: skip
 """Limits in their order: those with a pool of one stand like this because a slow statement stays slow until the next start. Neighbours
