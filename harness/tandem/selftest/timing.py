@@ -13,7 +13,7 @@ from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage, require
-from tandem.selftest.units import BASE_S, RATE_RPS, Pause, paced, stall_answer, stall_figures, stall_shown
+from tandem.selftest.units import BASE_S, RATE_RPS, Pause, paced, stall_figures, stall_shown, stalled
 
 FEW = 12
 OPENED = 4 * FEW
@@ -49,9 +49,8 @@ def stall(running: Running, idle: SeenFromBothEnds) -> Outcome:
     each_s = BASE_S + float(np.median(way(idle)))
     wanted = stall_figures(paced(high - low, OPENED, each_s, server=Pause(2, 2)).response_s)
     expected, broken = f"{stall_shown(wanted)} in {PAUSED_S} s", "uncorrected, as the generator itself counts"
-    return stall_answer("server stalls for 2 s", expected, wanted, broken).judged(
-        stall_figures(seen.response_s(low, high)), stall_figures(uncorrected_s(seen))
-    )
+    measured_s, control_s = seen.response_s(low, high), uncorrected_s(seen)
+    return stalled("server stalls for 2 s", expected, wanted, measured_s, broken, control_s)
 
 
 def stopped_s(host: Host, container_pid: int, after_s: float, for_s: float) -> float | None:

@@ -140,9 +140,11 @@ def stall_shown(found: list[float]) -> str:
     return f"mean {mean_s * 1e3:.1f} ms, p99 {p99_s:.3g} s, p99.9 {p999_s:.3g} s"
 
 
-def stall_answer(name: str, expected: str, wanted: list[float], broken: str) -> KnownAnswer[list[float]]:
-    """A check whose mean, p99 and p99.9 have to be within 5, 3 and 2 %, and whose control misses the stall."""
-    return KnownAnswer(
+def stalled(
+    name: str, expected: str, wanted: list[float], measured_s: Floats, broken: str, control_s: Floats
+) -> Outcome:
+    """Judges response times, whose mean, p99 and p99.9 have to be within 5, 3 and 2 %; the control has to miss the stall."""
+    return KnownAnswer[list[float]](
         name=name,
         expected=expected,
         tolerance="5 %, 3 %, 2 %",
@@ -150,7 +152,7 @@ def stall_answer(name: str, expected: str, wanted: list[float], broken: str) -> 
         shown=stall_shown,
         broken=broken,
         caught=lambda found: found[1] < 0.05,
-    )
+    ).judged(stall_figures(measured_s), stall_figures(control_s))
 
 
 def server_stall() -> Outcome:
@@ -158,9 +160,7 @@ def server_stall() -> Outcome:
     expected, wanted = "mean 38.3 ms, p99 1.40 s, p99.9 1.94 s", [0.0383, 1.40, 1.94]
     broken = f"counted from the actual send over {FEW} connections"
     many, few = (paced(DURATION_S, number, server=Pause(20, 2)) for number in (CONNECTIONS, FEW))
-    return stall_answer("rows of a server that stalls", expected, wanted, broken).judged(
-        stall_figures(rebuilt(many)), stall_figures(few.service_s)
-    )
+    return stalled("rows of a server that stalls", expected, wanted, rebuilt(many), broken, few.service_s)
 
 
 def generator_stop() -> Outcome:
