@@ -166,7 +166,9 @@ def choose(ask: Ask, evidence: Evidence) -> tuple[Sized, Sized, str]:
     if sync.in_flight > evidence.threads_most:
         told = f"sync would need {sync.in_flight} threads, and no record of {evidence.language} has more than {evidence.threads_most}"
         return other, sync, told
-    told = "both reach the rate at about the same cost, and the records have that many threads: the simpler one"
+    told = (
+        "both reach the rate at about the same cost, and the records have that many threads: the simpler one"
+    )
     return sync, other, told
 
 

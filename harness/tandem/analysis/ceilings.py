@@ -40,7 +40,9 @@ def passed(shares: Iterable[Mapping[str, float]]) -> set[str]:
 
 def near(shares: Mapping[str, float], without: Collection[str]) -> str | None:
     """The ceiling that a rate comes near to, in words. without: those that were passed."""
-    share, name = max(((share, name) for name, share in shares.items() if name not in without), default=(0.0, ""))
+    share, name = max(
+        ((share, name) for name, share in shares.items() if name not in without), default=(0.0, "")
+    )
     return f"{share * 100:.0f} % of the ceiling {name}" if share > CENSORED_SHARE else None
 
 

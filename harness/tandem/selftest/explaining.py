@@ -263,9 +263,7 @@ def gap(stage: Stage) -> Outcome:
                 connections, ms = serves(label)
                 behaviour = f"kind=lognormal&us={ms * 1e3:.0f}&sigma={SIGMA}&seed={len(served)}"
                 stage.view.note(f"  {label}")
-                seen = running.steady_window(
-                    WINDOW_S, behaviour, connections=connections, settled=False
-                )
+                seen = running.steady_window(WINDOW_S, behaviour, connections=connections, settled=False)
                 rate_rps = seen.window.goodput_rps
                 require(rate_rps > 0 and len(seen.served) > 0, f"{label}: nothing was answered")
                 took_ms = 1e3 * fmean(seen.served.response_s)

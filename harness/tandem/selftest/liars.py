@@ -46,7 +46,9 @@ def caught(liar: Liar, seen: SeenFromBothEnds | TandemError) -> bool:
     return (
         isinstance(seen, SeenFromBothEnds)
         and seen.window.verdict is Verdict.INVALID
-        and any(f.severity == "invalid" and f.code in codes and liar.text in f.text for f in seen.window.findings)
+        and any(
+            f.severity == "invalid" and f.code in codes and liar.text in f.text for f in seen.window.findings
+        )
     )
 
 

@@ -56,6 +56,7 @@ SCENARIO = Scenario(
 )
 """The request that the calibrated server answers."""
 
+
 @dataclass(frozen=True)
 class Served:
     """The calibrated server's own log, in the order of arrival: seconds of its monotonic clock."""

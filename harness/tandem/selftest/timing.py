@@ -194,9 +194,7 @@ def run(stage: Stage) -> list[Outcome]:
     with stage.running() as running:
         idle = path(running, RATE_RPS)
         seen = {
-            name: running.steady_window(
-                DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED
-            )
+            name: running.steady_window(DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED)
             for name, behaviour in DISTRIBUTIONS.items()
         }
         # Where the server waits, a request meets the host's moods twice, on its way there and on its way back. Where it

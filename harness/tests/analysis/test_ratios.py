@@ -12,9 +12,22 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tandem.analysis.looks import PlannedLook
-from tandem.analysis.ratios import Ratio, benjamini_hochberg, compare, compare_many, decide, detectable_ratio
-from tandem.analysis.ratios import holm, interval, p_difference, p_equivalence, p_sign_flip, t_interval
-from tandem.analysis.ratios import verdict, verdicts
+from tandem.analysis.ratios import (
+    Ratio,
+    benjamini_hochberg,
+    compare,
+    compare_many,
+    decide,
+    detectable_ratio,
+    holm,
+    interval,
+    p_difference,
+    p_equivalence,
+    p_sign_flip,
+    t_interval,
+    verdict,
+    verdicts,
+)
 
 LN = st.floats(-2, 2).map(lambda value: round(value, 6))
 SETS = st.lists(LN, min_size=2, max_size=9)

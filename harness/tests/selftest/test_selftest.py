@@ -55,7 +55,9 @@ def outcome(**changes: Any) -> Outcome:
 def kept(**changes: Any) -> Selftest:
     where = {"git_commit": "abc", "source": "s1", "oha_version": "1.16.0", "cpus": 2}
     when = {"started_at": NOW - timedelta(minutes=5), "finished_at": NOW}
-    return Selftest.model_validate({"kind": "end to end", "outcomes": [outcome()], **where, **when, **changes})
+    return Selftest.model_validate(
+        {"kind": "end to end", "outcomes": [outcome()], **where, **when, **changes}
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,17 @@ from tandem.load.generator import Report
 from tandem.load.rows import Rows
 from tandem.record.trial import Start
 from tandem.record.window import Window
-from tandem.selftest import attribution, burner, comparing, explaining, liars, queueing, sampling, timing, visits
+from tandem.selftest import (
+    attribution,
+    burner,
+    comparing,
+    explaining,
+    liars,
+    queueing,
+    sampling,
+    timing,
+    visits,
+)
 from tandem.selftest.explaining import CELLS, CellServed
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import SeenFromBothEnds, Served

@@ -22,8 +22,18 @@ from tandem.load.rows import read_rows
 from tandem.record.trial import TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict
 from tandem.selftest import stage as stage_
-from tandem.selftest.stage import BROKEN, CALIBRATED, HONEST, OUTSIDE, SCENARIO, TRIES
-from tandem.selftest.stage import Running, Stage, Untold, whole
+from tandem.selftest.stage import (
+    BROKEN,
+    CALIBRATED,
+    HONEST,
+    OUTSIDE,
+    SCENARIO,
+    TRIES,
+    Running,
+    Stage,
+    Untold,
+    whole,
+)
 
 VIEW = View(Console(quiet=True))
 
