@@ -118,36 +118,35 @@ def size(ask: Ask, model: Model, cpu_ms: float, one_core: bool) -> Sized:
     little = wanted * (ask.wait_ms + cpu_ms) / 1e3
     # Beyond a few times what Little's law asks for, more requests at once only wait for cores.
     most = min(4 * math.ceil(little) + 16 * ask.cores, MOST_CUSTOMERS)
-    pool, lacks = ask.pool, None
+    pool, lacks, number = ask.pool, None, most
     cpu_bound = ask.cores / cpu_ms * 1e3
     if cpu_bound <= wanted:
-        needed = math.floor(wanted * cpu_ms / 1e3) + 1
-        lacks = (
-            f"cores: {ask.cores} answer {SPARE * cpu_bound:,.0f}/s with a fifth to spare; {needed} are needed"
-        )
-        in_flight: int | None = most
+        lacks = _lacking("cores", ask.cores, cpu_bound, math.floor(wanted * cpu_ms / 1e3) + 1)
     else:
         in_flight = least(lambda n: _rate(ask, cpu_ms, n, ask.pool) >= wanted, most)
-        if pool is not None:
-            enough = least(lambda n: _rate(ask, cpu_ms, most, n) >= wanted, most)
-            if in_flight is None:
-                lacks = f"database connections: {pool} answer {SPARE * _rate(ask, cpu_ms, most, pool):,.0f}/s with a fifth to spare; {f'{enough} are needed' if enough else 'no number is enough'}"
-            else:
-                pool = enough
-        elif in_flight is None:
+        enough = pool and least(lambda n: _rate(ask, cpu_ms, most, n) >= wanted, most)
+        if in_flight is not None:
+            number, pool = in_flight, enough
+        elif pool is None:
             lacks = f"more than {most} requests would have to be in flight at once"
-    number = in_flight or min(most, pool or most)
-    threads = math.ceil(number / workers) if model == "sync" else None
+        else:
+            number = min(most, pool)
+            lacks = _lacking("database connections", pool, _rate(ask, cpu_ms, most, pool), enough)
     return Sized(
         model=model,
         cpu_ms=cpu_ms,
         workers=workers,
-        threads=threads,
+        threads=math.ceil(number / workers) if model == "sync" else None,
         in_flight=number,
         pool=pool,
         possible_rps=_rate(ask, cpu_ms, number, pool),
         lacks=lacks,
     )
+
+
+def _lacking(what: str, given: int, possible_rps: float, needed: int | None) -> str:
+    enough = f"{needed} are needed" if needed else "no number is enough"
+    return f"{what}: {given} answer {SPARE * possible_rps:,.0f}/s with a fifth to spare; {enough}"
 
 
 def choose(ask: Ask, evidence: Evidence) -> tuple[Sized, Sized, str]:
@@ -167,11 +166,10 @@ def choose(ask: Ask, evidence: Evidence) -> tuple[Sized, Sized, str]:
     if sync.in_flight > evidence.threads_most:
         told = f"sync would need {sync.in_flight} threads, and no record of {evidence.language} has more than {evidence.threads_most}"
         return other, sync, told
-    return (
-        sync,
-        other,
-        "both reach the rate at about the same cost, and the records have that many threads: the simpler one",
+    told = (
+        "both reach the rate at about the same cost, and the records have that many threads: the simpler one"
     )
+    return sync, other, told
 
 
 def _told(sized: Sized) -> str:
@@ -182,7 +180,6 @@ def _told(sized: Sized) -> str:
 
 def changes(ask: Ask, evidence: Evidence, chosen: Sized) -> list[Change]:
     """What doubling and halving would change."""
-    found = []
     others: dict[str, dict[str, float]] = {
         "twice the wait": {"wait_ms": 2 * ask.wait_ms},
         "half the wait": {"wait_ms": ask.wait_ms / 2},
@@ -191,14 +188,16 @@ def changes(ask: Ask, evidence: Evidence, chosen: Sized) -> list[Change]:
         "twice the rate": {"rate_rps": 2 * ask.rate_rps},
         "half the rate": {"rate_rps": ask.rate_rps / 2},
         "twice the cores": {"cores": 2 * ask.cores},
-        **({} if ask.pool is None else {"half the connections": {"pool": max(1, ask.pool // 2)}}),
-        **({} if ask.pool is None else {"twice the connections": {"pool": 2 * ask.pool}}),
     }
-    for what, change in others.items():
-        then, _, _ = choose(ask.model_copy(update=change), evidence)
-        if (then.model, then.lacks is None) != (chosen.model, chosen.lacks is None):
-            found.append(Change(what=what, then=_told(then)))
-    return found
+    if ask.pool is not None:
+        others["half the connections"] = {"pool": max(1, ask.pool // 2)}
+        others["twice the connections"] = {"pool": 2 * ask.pool}
+    then = {what: choose(ask.model_copy(update=change), evidence)[0] for what, change in others.items()}
+    return [
+        Change(what=what, then=_told(one))
+        for what, one in then.items()
+        if (one.model, one.lacks is None) != (chosen.model, chosen.lacks is None)
+    ]
 
 
 def confidence(evidence: Evidence, chosen: Sized) -> tuple[Level, list[str]]:
@@ -212,13 +211,12 @@ def confidence(evidence: Evidence, chosen: Sized) -> tuple[Level, list[str]]:
     hits = sum(one <= GOOD for one in errors)
     off = f"{middle:.0%} off in the median, {errors[-1]:.0%} at worst, {hits} within {GOOD:.0%}"
     level: Level = "high" if middle <= GOOD else "medium" if middle <= FAIR else "low"
+    language, most = evidence.language, evidence.threads_most
     beyond = []
     if not evidence.pairs:
-        beyond.append(
-            f"no record has both models in {evidence.language}: the same CPU time is assumed for both"
-        )
-    if chosen.threads is not None and chosen.in_flight > evidence.threads_most:
-        beyond.append(f"no record of {evidence.language} has more than {evidence.threads_most} threads")
+        beyond.append(f"no record has both models in {language}: the same CPU time is assumed for both")
+    if chosen.threads is not None and chosen.in_flight > most:
+        beyond.append(f"no record of {language} has more than {most} threads")
     if not counted[0].elsewhere:
         beyond.append("no record predicts a cell from another one: just crossover makes such a record")
     if beyond:

@@ -1,5 +1,6 @@
 """The order of a comparison: blocks of fresh starts, and windows that take turns. Pure and fixed by the seed."""
 
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -38,15 +39,9 @@ def alternation(labels: list[str], rounds: int, blocks: int, seed: int) -> list[
         raise UsageError(f"{blocks} blocks of {rounds} rounds measure nothing; give at least one of each.")
     generator = random.Random(seed)
 
-    def shuffled() -> list[str]:
-        return generator.sample(labels, len(labels))
+    def block(number: int) -> AlternatingBlock:
+        starts, *firsts = (generator.sample(labels, len(labels)) for _ in range(1 + math.ceil(rounds / 2)))
+        order = [one for first in firsts for one in (first, first[::-1])]
+        return AlternatingBlock(number, starts, order[:rounds])
 
-    found = []
-    for number in range(1, blocks + 1):
-        starts = shuffled()
-        order: list[list[str]] = []
-        while len(order) < rounds:
-            first = shuffled()
-            order += [first, first[::-1]]
-        found.append(AlternatingBlock(number, starts, order[:rounds]))
-    return found
+    return [block(number) for number in range(1, blocks + 1)]

@@ -1,7 +1,9 @@
 """How near a rate is to what the parts around the application reach. Pure."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from statistics import fmean
 
 from tandem.record.result import Baselines
@@ -38,11 +40,10 @@ def passed(shares: Iterable[Mapping[str, float]]) -> set[str]:
 
 def near(shares: Mapping[str, float], without: Collection[str]) -> str | None:
     """The ceiling that a rate comes near to, in words. without: those that were passed."""
-    found = {name: share for name, share in shares.items() if name not in without and share > CENSORED_SHARE}
-    if not found:
-        return None
-    name = max(found, key=lambda one: found[one])
-    return f"{found[name] * 100:.0f} % of the ceiling {name}"
+    share, name = max(
+        ((share, name) for name, share in shares.items() if name not in without), default=(0.0, "")
+    )
+    return f"{share * 100:.0f} % of the ceiling {name}" if share > CENSORED_SHARE else None
 
 
 def nearness(rates: Mapping[str, Rates], baselines: Baselines) -> dict[str, Nearness]:
@@ -51,14 +52,10 @@ def nearness(rates: Mapping[str, Rates], baselines: Baselines) -> dict[str, Near
         name: {(one.block, one.attempt): one.goodput_rps for one in own if one.goodput_rps}
         for name, own in baselines.looks.items()
     }
-    shares = {
-        label: {
-            name: fmean(found)
-            for name, ceiling in ceilings.items()
-            if (found := in_same_blocks(own, ceiling))
-        }
-        for label, own in rates.items()
-    }
+    shares: dict[str, dict[str, float]] = {label: {} for label in rates}
+    for label, name in product(rates, ceilings):
+        if found := in_same_blocks(rates[label], ceilings[name]):
+            shares[label][name] = fmean(found)
     none = passed(shares.values())
     return {label: Nearness(own, near(own, none)) for label, own in shares.items()}
 
@@ -81,5 +78,5 @@ def holding(ceilings_rps: Mapping[str, float | None], reached_rps: float) -> dic
 
 def reaches_ceiling(goodput_rps: float | None, ceilings_rps: Mapping[str, float | None]) -> bool:
     """Is a goodput as much the lowest ceiling's as its own? False where no ceiling was looked at."""
-    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
-    return bool(goodput_rps and lowest) and (goodput_rps or 0) > CENSORED_SHARE * (lowest or 0)
+    lowest = min(filter(None, ceilings_rps.values()), default=math.inf)
+    return (goodput_rps or 0) > CENSORED_SHARE * lowest

@@ -77,9 +77,8 @@ def scaled(
 ) -> Floats:
     """Each value from LEARNED on as its distance from the level before its week, in units of how much such a night scatters
     (`usual`), clipped. blocks, sds: of each; None: not known."""
-    every, unknown = np.asarray(values, float), np.full(len(values), np.nan)
-    of = unknown if blocks is None else numbers(blocks)
-    within = unknown if sds is None else numbers(sds)
+    every, unknown = np.asarray(values, float), [None] * len(values)
+    of, within = numbers(blocks or unknown), numbers(sds or unknown)
     out = np.zeros(max(0, len(every) - LEARNED))
     for start in range(LEARNED, len(every), ANEW):
         stop = min(start + ANEW, len(every))

@@ -58,10 +58,9 @@ def loss(rates: Floats) -> Loss | None:
     blocks, values = ln.shape
     if min(blocks, values) < 2:
         return None
-    _, sd = _noise(ln)
-    error = sd * math.sqrt(2 / blocks)
-    behind = ln.mean(axis=0)[:-1] - ln.mean(axis=0)[-1]
-    most = float(behind.max())
+    error = _noise(ln)[1] * math.sqrt(2 / blocks)
+    *others, last = ln.mean(axis=0).tolist()
+    most = max(others) - last
     largest, all_within = _dunnett(values - 1, (blocks - 1) * (values - 1))
     p = 1 - float(np.searchsorted(largest, most / error)) / DRAWS if error else float(most <= 0)
     half = all_within * error
@@ -99,8 +98,7 @@ def where(rates: Floats, share: float) -> Where | None:
     rests, sd = _noise(ln)
     plain = float(np.sqrt((rests**2).mean()))
     scaled = rests.ravel() * (sd / plain if plain else 0.0)
-    chance = np.random.default_rng(SEED)
-    noise = chance.choice(scaled, (RESAMPLES, blocks, values)).mean(axis=1)
+    noise = np.random.default_rng(SEED).choice(scaled, (RESAMPLES, blocks, values)).mean(axis=1)
     drawn = np.exp(ln.mean(axis=0) + noise)
     peaks, firsts = drawn.argmax(axis=1), (drawn >= share * drawn.max(axis=1, keepdims=True)).argmax(axis=1)
     return Where(_range(peaks), _range(firsts))

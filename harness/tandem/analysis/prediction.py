@@ -4,7 +4,8 @@ those that were recorded. Pure.
 The error within a session says how well a ratio is known there and then. Sessions of one pair on other machines, days and
 neighbours scatter more widely than that. What a reader meets is the next session, so the interval that is published is the
 prediction interval of a further value of a normal distribution (Hahn and Meeker, Statistical Intervals, section 4.8), taken on
-the logarithm: mean +- t(n - 1) x s x sqrt(1 + 1 / n). The scatter of each session's own error is part of s.
+the logarithm: mean +- t(n - 1) x s x sqrt(1 + 1 / n). The scatter of each session's own error is part of s. The mean of several
+further values has sqrt(1 / new + 1 / n) in its place (section 4.7).
 """
 
 import math
@@ -41,32 +42,27 @@ class RepeatedFigure(Part):
 
 
 def prediction_interval(values: Sequence[float], new: int, confidence: float) -> tuple[float, float] | None:
-    """Where the mean of `new` further values lies with that confidence; None below two values or without new ones.
-
-    mean +- t(n - 1) x s x sqrt(1 / n + 1 / new) (Hahn and Meeker, section 4.7). It contains the spread over fresh starts, not a
-    change of the machine in between.
-    """
-    n = len(values)
-    if n < 2 or new < 1:
+    """Where the mean of `new` further values lies with that confidence; None below two values or without new ones. It contains
+    the spread over fresh starts, not a change of the machine in between."""
+    if len(values) < 2 or new < 1:
         return None
-    spread = float(np.std(values, ddof=1)) * math.sqrt(1 / n + 1 / new)
+    low, high = next_values(values, confidence, new)
     mean = float(np.mean(values))
-    half = max(float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * spread, RESOLUTION * abs(mean))
-    return mean - half, mean + half
+    return min(float(low), mean - RESOLUTION * abs(mean)), max(float(high), mean + RESOLUTION * abs(mean))
 
 
 def of_windows(trials: Sequence[Trial], label: str) -> Values:
     """What windows tell of a variant: goodput and CPU per request of closed ones, the p99 of open ones whose rate is a
     share of the same start's goodput, the memory peak of all that count it as today. Only windows in which it alone was loaded, and good
     trials, count."""
-    found: Values = {name: [] for name in METRICS}
+    names = ("goodput_rps", "app_cpu_us_per_request", "app_memory_peak_bytes", "response_time_p99_ms")
+    found: Values = {name: [] for name in names}
     for trial in trials:
         if trial.verdict is not Verdict.OK:
             continue
         closed, opened = trial.of(label, "closed"), trial.of(label, "open")
         shares = [r.windows[label] for r in trial.windows if r.spec.share is not None and label in r.windows]
-        counted = [window for window in (*closed, *opened) if window.app_memory_counts == "all"]
-        peaks = [window.app_memory_peak_bytes for window in counted]
+        peaks = [w.app_memory_peak_bytes for w in (*closed, *opened) if w.app_memory_counts == "all"]
         told = {
             "goodput_rps": _mean([window.goodput_rps for window in closed]),
             "app_cpu_us_per_request": _mean([window.app_cpu_us_per_request for window in closed]),
@@ -77,9 +73,6 @@ def of_windows(trials: Sequence[Trial], label: str) -> Values:
             if value is not None:
                 found[name].append(value)
     return found
-
-
-METRICS = ("goodput_rps", "app_cpu_us_per_request", "app_memory_peak_bytes", "response_time_p99_ms")
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -122,13 +115,13 @@ class Replayed(Part):
     """The new result is ok, something could be compared and nothing is outside."""
 
 
-def next_values(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """The interval in which one further value is expected, along the last axis (at least two values), in the unit of the
-    values."""
+def next_values(values: ArrayLike, confidence: float = CONFIDENCE, new: int = 1) -> tuple[Floats, Floats]:
+    """The interval in which the mean of so many further values is expected, along the last axis (at least two values), in the
+    unit of the values."""
     own = np.asarray(values, float)
     n = own.shape[-1]
-    half = scipy.stats.t.ppf((1 + confidence) / 2, n - 1) * own.std(axis=-1, ddof=1) * math.sqrt(1 + 1 / n)
-    mean = own.mean(axis=-1)
+    student, mean = scipy.special.stdtrit(n - 1, (1 + confidence) / 2), own.mean(axis=-1)
+    half = student * own.std(axis=-1, ddof=1) * math.sqrt(1 / new + 1 / n)
     return np.asarray(mean - half), np.asarray(mean + half)
 
 

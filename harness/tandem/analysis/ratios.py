@@ -195,7 +195,7 @@ def compare_many(
         tested = means[..., None] + from_mean * math.sqrt(later.shape[-1] / n)
     low, high = interval(tested, 1 - look.level(ALPHA))
     with np.errstate(over="ignore"):
-        ratios, low, high = np.exp(means), np.exp(low - widened_ln), np.exp(high + widened_ln)
+        ratios = np.exp([means, low - widened_ln, high + widened_ln])
 
     def nearest(of: Floats) -> Floats:
         """The values, moved until their mean is as near to 0 as it may be; all 0 where it may be nothing."""
@@ -204,20 +204,19 @@ def compare_many(
 
     margin = math.expm1(math.log1p(MARGIN) - widened_ln)
     tests = p_difference(nearest(tested)), p_sign_flip(nearest(values)), p_equivalence(tested, margin)
+    decides, share = n >= BLOCKS_LEAST or not look.last, ALPHA / family
     return [
         Ratio(
-            ratio=float(ratios[i]),
-            interval=(float(low[i]), float(high[i])),
+            ratio=ratio,
+            interval=(least, most),
             n=n,
-            sd_ln=float(sds[i]),
-            p_t=float(tests[0][i]),
-            p_sign_flip=float(tests[1][i]),
-            p_equivalent=float(tests[2][i]),
-            detectable_ratio=detectable_ratio(float(sds[i]), n, look, ALPHA / family, widened_ln)
-            if n >= BLOCKS_LEAST or not look.last
-            else None,
+            sd_ln=sd,
+            p_t=p_t,
+            p_sign_flip=p_flip,
+            p_equivalent=p_equivalent,
+            detectable_ratio=detectable_ratio(sd, n, look, share, widened_ln) if decides else None,
         )
-        for i in range(len(values))
+        for ratio, least, most, sd, p_t, p_flip, p_equivalent in np.array([*ratios, sds, *tests]).T.tolist()
     ]
 
 
@@ -265,17 +264,15 @@ def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: PlannedLook 
         [None if r.p_equivalent is None else look.overall_one_sided(r.p_equivalent) for r in ratios]
     )
     found = []
-    for ratio, direction, p_different, p_equivalent in zip(
-        ratios, better, different, equivalent, strict=True
-    ):
-        if ratio.ratio is None or p_different is None or p_equivalent is None:
+    for ratio, direction, p_t, p_same in zip(ratios, better, different, equivalent, strict=True):
+        if ratio.ratio is None or p_t is None or p_same is None:
             found.append(Decision("too few", None, False))
             continue
-        within = p_equivalent < ALPHA
+        within = p_same < ALPHA
         word: Word = "equivalent" if within else "inconclusive"
-        if p_different < ALPHA and ratio.n >= BLOCKS_LEAST:
+        if p_t < ALPHA and ratio.n >= BLOCKS_LEAST:
             word = WORDS[direction][0 if ratio.ratio > 1 else 1]
-        found.append(Decision(word, p_different, within))
+        found.append(Decision(word, p_t, within))
     return found
 
 

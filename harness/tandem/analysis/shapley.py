@@ -6,7 +6,7 @@ from one to the other and changes one factor at a time; a step's difference is i
 the orders. Every order's steps add up to the whole difference, so the shares do.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -18,14 +18,16 @@ class Orders:
     disjoint. missing: states that cannot be; what goes through one is left out."""
 
     def __init__(self, factors: int, groups: Sequence[int] = (), missing: Collection[int] = ()) -> None:
-        self.factors, self.groups = factors, groups
-        self.all = (1 << factors) - 1
-        self._steps = [
-            (state, factor, after)
-            for state in range(self.all + 1)
-            for factor in self._next(state)
-            if state not in missing and (after := state | 1 << factor) not in missing
-        ]
+        self.factors, self.all = factors, (1 << factors) - 1
+        self._steps: list[tuple[int, int, int]] = []
+        """State, the factor that is changed, and the state after."""
+        for state in (one for one in range(self.all + 1) if one not in missing):
+            begun = next((group for group in groups if state & group not in (0, group)), self.all)
+            self._steps += [
+                (state, factor, after)
+                for factor in range(factors)
+                if begun & ~state & 1 << factor and (after := state | 1 << factor) not in missing
+            ]
         self._before = [0] * (self.all + 1)
         """State -> in how many ways it is reached."""
         self._after = [0] * (self.all + 1)
@@ -36,10 +38,6 @@ class Orders:
             self._before[after] += self._before[state]
         for state, _, after in reversed(self._steps):
             self._after[state] += self._after[after]
-
-    def _next(self, state: int) -> Iterator[int]:
-        begun = next((group for group in self.groups if state & group not in (0, group)), self.all)
-        yield from (factor for factor in range(self.factors) if begun & ~state & 1 << factor)
 
     @property
     def count(self) -> int:

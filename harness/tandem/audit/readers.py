@@ -63,11 +63,8 @@ def read(file: Path, columns: Mapping[str, str]) -> list[Row]:
         if file.stat().st_size > most:
             raise UsageError(f"it is larger than {most // 2**20} MiB")
         name = re.sub(r"(?i)[-_. ]?(run|try|rep)[-_. ]?\d{1,4}$", "", file.stem) or file.stem
-        found = (
-            _database(name, file)
-            if is_database
-            else _text(name, file.read_text("utf-8-sig", "replace"), columns)
-        )
+        text = "" if is_database else file.read_text("utf-8-sig", "replace")
+        found = _database(name, file) if is_database else _text(name, text, columns)
         rows = [row_of(record) for record in islice(found, ROWS_MOST + 1)]
         if len(rows) > ROWS_MOST:
             raise UsageError(f"it has more than {ROWS_MOST:,} rows")
@@ -153,7 +150,7 @@ def _vegeta_text(name: str, text: str) -> Records:
     for part in _parts(r"^Requests +\[", text):
         of: Record = {"name": name, "loop": "open"}
         names = {"rate_rps": "Requests throughput", "requests": "Requests total", "success": "Success ratio"}
-        names |= {f"{key}": f"Latencies {key}" for key in ("mean", "min", "max")}
+        names |= {key: f"Latencies {key}" for key in ("mean", "min", "max")}
         names |= {f"p{q}": f"Latencies {q}" for q in (50, 90, 95, 99)}
         lines = re.findall(r"^(\w[\w ]{1,20}?) +\[(.{1,60}?)\] +(\S.{0,200})$", part, re.MULTILINE)
         told: dict[str, str] = {}
@@ -216,14 +213,8 @@ def _json(name: str, found: Any, columns: Mapping[str, str]) -> Records:
     raise _unknown()
 
 
-ARENA = {
-    "name": "framework",
-    "rate_rps": "rps",
-    "mean": "avg_latency",
-    "p99": "p99_latency",
-    "cpu_percent": "cpu",
-}
-ARENA |= {"language": "language", "connections": "connections", "depth": "pipeline"}
+ARENA = {"name": "framework", "rate_rps": "rps", "mean": "avg_latency", "p99": "p99_latency"}
+ARENA |= {"cpu_percent": "cpu", "language": "language", "connections": "connections", "depth": "pipeline"}
 
 
 def _arena(test: str, found: list[Mapping[str, Any]]) -> Records:
@@ -292,15 +283,9 @@ def _k6(name: str, found: Mapping[str, Any]) -> Records:
     of = {key: one.get("values", one) for key, one in found["metrics"].items()}
     asked, lasted, users = of.get("http_reqs", {}), of["http_req_duration"], of.get("vus_max", {})
     run_ms = parse_number(found.get("state", {}).get("testRunDurationMs"))
-    row: Record = {
-        "name": name,
-        "rate_rps": asked.get("rate"),
-        "requests": asked.get("count"),
-        "loose": USERS,
-    }
-    row |= {
-        key: lasted.get(at) for key, at in {"mean": "avg", "min": "min", "max": "max", "p50": "med"}.items()
-    }
+    row: Record = {"name": name, "rate_rps": asked.get("rate"), "requests": asked.get("count")}
+    names = {"mean": "avg", "min": "min", "max": "max", "p50": "med"}
+    row |= {"loose": USERS} | {key: lasted.get(at) for key, at in names.items()}
     row |= {f"p{key[2:-1]}": at for key, at in lasted.items() if re.fullmatch(r"p\(\d\d(\.\d{1,4})?\)", key)}
     row |= {"errors": of.get("http_req_failed", {}).get("passes"), "duration_s": run_ms and run_ms / 1e3}
     yield row | {"connections": users.get("max", users.get("value"))}

@@ -140,8 +140,8 @@ def row_of(record: Mapping[str, Any]) -> Row:
             elif not share:
                 found[name] = at
         elif key in TEXTS:
-            found[key] = clean("" if value is None else value)
-            found[key] = found[key].lower() if key == "loop" else found[key]
+            text = clean("" if value is None else value)
+            found[key] = text.lower() if key == "loop" else text
         else:
             found[key] = parse_number(value) if key in NUMBERS else value
     return Row(percentiles=dict(sorted(percentiles.items())), **found)

@@ -15,7 +15,8 @@ from tandem.record.store import write_atomically
 
 class Outcome(Part):
     name: str
-    group: str
+    group: str = ""
+    """Group of checks, as `--only` names it; in older records another word for it."""
     expected: str
     measured: str
     tolerance: str = "none"

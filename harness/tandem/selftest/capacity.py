@@ -71,7 +71,6 @@ def known_limit() -> Outcome:
     """The search finds a known limit in 19 of 20 cases; without repetition it does not."""
     return KnownAnswer[tuple[float, float, int]](
         name="capacity search brackets a known limit",
-        group="statistics",
         expected=f"{WANTED:.0%} of searches, {MOST_PROBES + MORE_PROBES} probes at most",
         tolerance=f"at least {WANTED:.0%}",
         right=lambda found: found[0] >= WANTED and found[2] <= MOST_PROBES + MORE_PROBES,
@@ -123,7 +122,6 @@ def interval_of_the_capacity() -> Outcome:
     share, naive, width = coverage()
     return KnownAnswer[float](
         name="interval of the capacity",
-        group="statistics",
         expected=f"95 % of the intervals hold the limit; {width:.1%} to either side on average",
         tolerance=f"at least {COVERED:.0%}",
         right=lambda found: found >= COVERED,

@@ -1,22 +1,26 @@
-"""Simulations with a known truth against the code that explains a gap. Pure, seeded, a few seconds in all."""
+"""Known truths against the code that explains a gap: simulations, which are seeded and take a few seconds in all; and, end to end, a
+gap made on purpose."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 
 import numpy as np
 import scipy
 
 from tandem.analysis.block_model import fit
 from tandem.analysis.ratios import CONFIDENCE
+from tandem.engine.blocks import complete_blocks
 from tandem.record.request import Variant
 from tandem.record.selftest import Outcome
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.studies.explain.conclusions import Explanation
+from tandem.selftest.stage import Stage, require
+from tandem.studies.explain.conclusions import PROGRAMS, Explanation
 from tandem.studies.explain.design import SIDES, Factor, Leg
 from tandem.studies.explain.shares import explanation
 
-GROUP = "explaining"
 SETS, BLOCKS, SD, BLOCK_SD = 400, 3, 0.10, 0.15
 SEED = 20261123
 COVERED, FOUND = 0.93, 0.05
@@ -25,14 +29,12 @@ Truth = Callable[[frozenset[str]], float]
 """Factors that are as A has them -> the logarithm of the rate."""
 
 
-def leg(side: int, *factors: str, groups: dict[str, int] | None = None) -> Leg:
+def leg(side: int, *factors: str) -> Leg:
     """A leg with made-up factors."""
     changes = [Factor(name, {name.upper(): ("1", "0")}) for name in factors]
     settings = {name.upper(): "1" for name in factors}
     name = "ab"[side]
-    return Leg(
-        SIDES[side], Variant(label=name, implementation=name, settings=settings), changes, groups or {}
-    )
+    return Leg(SIDES[side], Variant(label=name, implementation=name, settings=settings), changes, {})
 
 
 LEGS = [leg(0, "pool", "trips", NULL), leg(1, "workers", "reset")]
@@ -69,29 +71,30 @@ def truth(of: Truth) -> dict[str, float]:
     return {label: of(own) + (0.0 if first else PROGRAM) for label, (first, own) in cells(LEGS).items()}
 
 
-def explained(
-    values: dict[str, float], chance: np.random.Generator | None, shuffled: bool = False
-) -> Explanation:
-    """The shipped code's explanation of one session; without chance: of the truth itself."""
-    found = []
-    for block in range(1, BLOCKS + 1):
-        labels = list(values)
-        measured = [values[label] for label in labels]
-        if chance is not None:
-            if shuffled:
-                measured = list(chance.permutation(measured))
-            effect = chance.normal(0, BLOCK_SD)
-            measured = [value + effect + chance.normal(0, SD) for value in measured]
-        found += [(label, block, value) for label, value in zip(labels, measured, strict=True)]
-    out = explanation(LEGS, [{}, {}], fit(found))
+def explained(legs: list[Leg], found: Sequence[tuple[str, int, float]]) -> Explanation:
+    """The shipped code's explanation. found: label, block and logarithm of the rate."""
+    out = explanation(legs, [{}, {}], fit(found))
     assert out is not None
     return out
+
+
+def session(values: dict[str, float], chance: np.random.Generator, shuffled: bool) -> Explanation:
+    """The explanation of a session of noisy values."""
+    found = list[tuple[str, int, float]]()
+    for block in range(1, BLOCKS + 1):
+        measured = np.array([*values.values()])
+        if shuffled:
+            measured = chance.permutation(measured)
+        effect = chance.normal(0, BLOCK_SD)
+        noisy = [value + effect + chance.normal(0, SD) for value in measured.tolist()]
+        found += [(label, block, value) for label, value in zip(values, noisy, strict=True)]
+    return explained(LEGS, found)
 
 
 def sessions(of: Truth, shuffled: bool = False) -> list[Explanation]:
     chance = np.random.default_rng([SEED, of is minimum, shuffled])
     values = truth(of)
-    return [explained(values, chance, shuffled) for _ in range(SETS)]
+    return [session(values, chance, shuffled) for _ in range(SETS)]
 
 
 def holds(found: Explanation, right: Explanation, narrower: float = 1.0) -> bool:
@@ -110,7 +113,8 @@ def excludes_1(found: Explanation, name: str) -> bool:
 
 def coverage(kind: str) -> Outcome:
     """Sessions with this kind of truth, each with one interval for every factor."""
-    right, found = explained(truth(TRUTHS[kind]), None), sessions(TRUTHS[kind])
+    right = explained(LEGS, [(label, 1, value) for label, value in truth(TRUTHS[kind]).items()])
+    found = sessions(TRUTHS[kind])
     [freedom] = {one.freedom for one in found}
     tail = (1 - CONFIDENCE) / 2
     single = scipy.special.stdtrit(freedom, 1 - tail) / scipy.special.stdtrit(
@@ -118,7 +122,6 @@ def coverage(kind: str) -> Outcome:
     )
     return KnownAnswer[float](
         name=f"factor-coverage-{kind}",
-        group=GROUP,
         expected="95 % of the tables have the truth in every factor's interval",
         tolerance=f"at least {COVERED:.0%}",
         right=lambda share: share >= COVERED,
@@ -132,7 +135,6 @@ def null_factor() -> Outcome:
     found = [one for of in TRUTHS.values() for one in sessions(of)]
     return KnownAnswer[float](
         name="null-factor",
-        group=GROUP,
         expected="a factor that does nothing is found in at most 5 % of the sessions",
         tolerance=f"at most {FOUND:.0%}",
         right=lambda share: share <= FOUND,
@@ -149,7 +151,6 @@ def shuffled_labels() -> Outcome:
 
     return KnownAnswer[float](
         name="shuffled-labels",
-        group=GROUP,
         expected="with the cells' names shuffled in each block at most 5 % of the tables find a factor",
         tolerance=f"at most {FOUND:.0%}, and three standard errors",
         right=lambda share: share <= FOUND + 3 * math.sqrt(FOUND * (1 - FOUND) / SETS),
@@ -161,25 +162,19 @@ def shuffled_labels() -> Outcome:
     )
 
 
-def whole(found: Explanation) -> float:
-    """The logarithm of the whole ratio: from leg to leg."""
-    return sum(math.log(leg.ratio) for leg in found.legs)
-
-
 def exact_sums() -> Outcome:
-    """The shares of a gap are all of it."""
-    found = sessions(minimum)
+    """The shares of a gap are all of it: the whole ratio, from leg to leg."""
+    found = [(one, sum(math.log(leg.ratio) for leg in one.legs)) for one in sessions(minimum)]
     return KnownAnswer[float](
         name="factors-multiply",
-        group=GROUP,
         expected="the factors multiply to the whole ratio",
         tolerance="1e-9",
         right=lambda apart: apart < 1e-9,
         shown=lambda apart: f"apart by {apart:.2g} at most, in logarithms",
         broken="each factor alone, first",
     ).judged(
-        max(abs(sum(math.log(f.ratio) for f in one.factors) - whole(one)) for one in found),
-        max(abs(sum(math.log(f.first or 1) for f in one.factors) - whole(one)) for one in found),
+        max(abs(sum(math.log(f.ratio) for f in one.factors) - whole) for one, whole in found),
+        max(abs(sum(math.log(f.first or 1) for f in one.factors) - whole) for one, whole in found),
     )
 
 
@@ -190,3 +185,88 @@ CHECKS = (
     shuffled_labels,
     exact_sums,
 )
+
+
+# ---- end to end: the calibrated server's rate follows from its connections, trips and delays ----
+
+GAP_LEGS = [leg(0, "pool", "trips"), leg(1, "reset")]
+CELLS = cells(GAP_LEGS)
+GAP_BLOCKS, WINDOW_S, MARGIN = 2, 12, 0.03
+TRIP_MS = 25.0
+"""A request takes so long that the CPU time of its way, a millisecond or a few of them where others compute, hardly counts."""
+SIGMA = 0.5
+"""Constant times keep all connections in step: a window then has whole waves, and one more or less is several percent."""
+SLOWER = 1.1
+"""Factor by which a trip of B takes longer: the program's part of the gap."""
+RATIOS = {"pool": 20 / 5, "trips": 13 / 8, PROGRAMS: 1 / SLOWER, "reset": 8 / 9}
+"""Ratios of the factors, by hand: each factor multiplies the rate, whatever the others are."""
+
+
+@dataclass(frozen=True)
+class CellServed:
+    """A window of one cell, as it was set and as it came out."""
+
+    label: str
+    block: int
+    connections: int
+    set_ms: float
+    """Median time of a request that the server was set to."""
+    took_ms: float
+    """Mean time of a request by the server's own log: it sleeps longer than it is set to."""
+    rate_rps: float
+
+
+def serves(label: str) -> tuple[int, float]:
+    """Connections and milliseconds of a request in a cell."""
+    first, names = CELLS[label]
+    trips = 13 if "trips" in names else 9 if "reset" in names else 8
+    return (5 if "pool" in names else 20), trips * TRIP_MS * (1.0 if first else SLOWER)
+
+
+def factors(rates: Sequence[tuple[str, int, float]]) -> dict[str, float]:
+    """Factor -> its ratio. rates: label, block and rate."""
+    found = explained(GAP_LEGS, [(label, block, math.log(rate)) for label, block, rate in rates])
+    return {share.name: share.ratio for share in found.factors}
+
+
+def judged(served: Sequence[CellServed]) -> Outcome:
+    """Judges each factor against what was set: connections and trips as they were, delays as the server's log has them."""
+    stretched = {label: fmean(o.took_ms / o.set_ms for o in served if o.label == label) for label in CELLS}
+    right = factors([(o.label, o.block, o.connections / o.set_ms / stretched[o.label]) for o in served])
+    first, *others = CELLS
+    following = dict(zip(CELLS, [*others, first], strict=True))
+
+    def off(ratios: dict[str, float]) -> float:
+        return max(abs(ratios[name] / ratio - 1) for name, ratio in right.items())
+
+    def shown(ratios: dict[str, float]) -> str:
+        return ", ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items())
+
+    return KnownAnswer[dict[str, float]](
+        name="a gap made on purpose",
+        expected=f"{shown(right)} (without the time that the server oversleeps: {shown(RATIOS)})",
+        tolerance=f"{MARGIN:.0%}",
+        right=lambda ratios: off(ratios) <= MARGIN,
+        shown=lambda ratios: f"{shown(ratios)}; {off(ratios):.1%} off at most",
+        broken="each cell taken for the next one",
+    ).judged(
+        factors([(o.label, o.block, o.rate_rps) for o in served]),
+        factors([(following[o.label], o.block, o.rate_rps) for o in served]),
+    )
+
+
+def gap(stage: Stage) -> Outcome:
+    """Every cell in each block, in random order, as `explain` has it."""
+    served: list[CellServed] = []
+    with stage.running() as running:
+        for block, order in enumerate(complete_blocks([*CELLS], GAP_BLOCKS, SEED), start=1):
+            for label in order:
+                connections, ms = serves(label)
+                behaviour = f"kind=lognormal&us={ms * 1e3:.0f}&sigma={SIGMA}&seed={len(served)}"
+                stage.view.note(f"  {label}")
+                seen = running.steady_window(WINDOW_S, behaviour, connections=connections, settled=False)
+                rate_rps = seen.window.goodput_rps
+                require(rate_rps > 0 and len(seen.served) > 0, f"{label}: nothing was answered")
+                took_ms = 1e3 * fmean(seen.served.response_s)
+                served.append(CellServed(label, block, connections, ms, took_ms, rate_rps))
+    return judged(served)

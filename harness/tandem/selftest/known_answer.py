@@ -11,7 +11,6 @@ class KnownAnswer[T]:
     """A check with a known answer. It holds if what was measured is right and the negative control is caught."""
 
     name: str
-    group: str
     expected: str
     tolerance: str = "none"
     right: Callable[[T], bool]
@@ -28,7 +27,6 @@ class KnownAnswer[T]:
         caught = self.caught or (lambda found: not self.right(found))
         return Outcome(
             name=self.name,
-            group=self.group,
             expected=self.expected,
             measured=self.shown(measured),
             tolerance=self.tolerance,

@@ -4,6 +4,7 @@ Those that answer the load otherwise than the harness can only be seen by a look
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from tandem.errors import TandemError
 from tandem.judge.on_wire import coverage, needed
@@ -12,7 +13,6 @@ from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, HONEST, Running, SeenFromBothEnds, Stage
 
-GROUP = "liars"
 WINDOW_S, WIRE_S, FILLER_S = 3, 15, 5
 """Seconds of a window; with few altered answers, and without a lie; with nothing but filler."""
 
@@ -40,14 +40,16 @@ CACHED = Liar("cached 200 without SQL", "FAULT=cached", "sql-mismatch", "the dat
 CONTROL = "the same server without the lie"
 
 
-def caught(liar: Liar, seen: SeenFromBothEnds) -> bool:
-    """Whether the window is invalid, with a finding that names what is wrong."""
+def caught(liar: Liar, seen: SeenFromBothEnds | TandemError) -> bool:
+    """Whether there is a window and it is invalid, with a finding that names what is wrong."""
     codes = {liar.code, "no-answers"}  # where every request fails, there is no answer to be wrong
-    named = any(
-        finding.severity == "invalid" and finding.code in codes and liar.text in finding.text
-        for finding in seen.window.findings
+    return (
+        isinstance(seen, SeenFromBothEnds)
+        and seen.window.verdict is Verdict.INVALID
+        and any(
+            f.severity == "invalid" and f.code in codes and liar.text in f.text for f in seen.window.findings
+        )
     )
-    return seen.window.verdict is Verdict.INVALID and named
 
 
 def shown(seen: SeenFromBothEnds | TandemError) -> str:
@@ -62,23 +64,18 @@ def outcome(liar: Liar, seen: SeenFromBothEnds | TandemError, honest: SeenFromBo
     """Judges a window of a liar, and as the control one of the same server without the lie."""
     return KnownAnswer[SeenFromBothEnds | TandemError](
         name=liar.name,
-        group=GROUP,
         expected=f"invalid: {liar.code}, {liar.text}",
-        right=lambda one: isinstance(one, SeenFromBothEnds) and caught(liar, one),
+        right=partial(caught, liar),
         shown=shown,
         broken=CONTROL,
-        caught=lambda one: (
-            isinstance(one, SeenFromBothEnds)
-            and not caught(liar, one)
-            and one.window.verdict is not Verdict.INVALID
-        ),
+        caught=lambda _: honest.window.verdict is not Verdict.INVALID,
     ).judged(seen, honest)
 
 
 def lie(running: Running, liar: Liar, honest: SeenFromBothEnds) -> Outcome:
     """A window of a liar."""
     try:
-        return outcome(liar, running.steady_window("closed", WINDOW_S, liar.behaviour), honest)
+        return outcome(liar, running.steady_window(WINDOW_S, liar.behaviour), honest)
     except TandemError as error:
         return outcome(liar, error, honest)
 
@@ -97,6 +94,11 @@ FAULTS = {
 """Fault -> what it is called, and the seconds of a window."""
 
 
+def compared(seen: SeenFromBothEnds) -> int:
+    """How many answers were compared."""
+    return seen.window.tap.compared if seen.window.tap else 0
+
+
 def shown_on_wire(seen: SeenFromBothEnds) -> str:
     """The verdict, how many answers were compared, at which cost, and what was wrong."""
     tap = seen.window.tap
@@ -108,12 +110,12 @@ def shown_on_wire(seen: SeenFromBothEnds) -> str:
 
 def faulty(stage: Stage, fault: str, seconds: int) -> SeenFromBothEnds:
     """A window of the broken backend with a fault that shows, or the one with which enough answers were compared."""
-    compared = 0
+    answers = 0
     with stage.running(BROKEN, "recipe", variables={"FAULT": fault}) as running:
         for _ in range(WINDOWS_MOST):
-            one = running.steady_window("closed", seconds, None)
-            compared += one.window.tap.compared if one.window.tap else 0
-            if fault != RARE or CODE in one.codes() or compared >= needed(missed=MISSED):
+            one = running.steady_window(seconds)
+            answers += compared(one)
+            if fault != RARE or CODE in one.codes() or answers >= needed(missed=MISSED):
                 break
     return one
 
@@ -122,21 +124,18 @@ def on_wire(name: str, liar: SeenFromBothEnds, honest: SeenFromBothEnds) -> Outc
     """Judges a window of a liar, and as the control one of the same server without the lie."""
     return KnownAnswer[SeenFromBothEnds](
         name=name,
-        group=GROUP,
         expected=f"invalid: {CODE}",
         right=lambda one: one.window.verdict is Verdict.INVALID and CODE in one.codes(),
         shown=shown_on_wire,
         broken=CONTROL,
-        caught=lambda one: (
-            CODE not in one.codes() and one.window.tap is not None and one.window.tap.compared > 0
-        ),
+        caught=lambda one: CODE not in one.codes() and compared(one) > 0,
     ).judged(liar, honest)
 
 
 def run(stage: Stage) -> list[Outcome]:
     """The checks of this module."""
     with stage.running() as running:
-        calibrated = running.steady_window("closed", WINDOW_S, HONEST)
+        calibrated = running.steady_window(WINDOW_S, HONEST)
         out = [lie(running, liar, calibrated) for liar in LIARS]
     honest = faulty(stage, "", WIRE_S)
     seen = [on_wire(name, faulty(stage, fault, lasts), honest) for fault, (name, lasts) in FAULTS.items()]

@@ -16,7 +16,6 @@ from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage
 from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, late, path, require_same, way
 from tandem.selftest.units import evenly_spaced_mean, lindley, mean_error, poisson_mean
 
-GROUP = "queueing"
 LOADS = (0.5, 0.7)
 SERVICE_S, WAKING_SHARE = 0.005, 0.04
 """Time of a service, and the share that a server which arrivals at random wake up may take beyond the recursion: 0.2 ms on a slow host."""
@@ -47,6 +46,7 @@ class Queue:
 
 
 EVEN = Queue("queue", poisson=False)
+RANDOM_S = 25
 AT_RANDOM = Queue("M/M/1 queue", poisson=True), Queue("M/D/1 queue", poisson=True, exponential=False)
 DRAWN_MS = 0.5
 """Distance of the mean from the recursion that is allowed where arrivals are drawn, or the way, if that is more: the way is
@@ -69,10 +69,7 @@ def queue(
     least_ms, errors, said = (max(DRAWN_MS, way_s * 1e3), 4, "four") if of.poisson else (LEAST_MS, 3, "three")
     seen = [
         running.steady_window(
-            *("open", seconds, of.behaviour(load, number)),
-            rate_rps=rate,
-            connections=50,
-            arrivals=of.arrivals(number),
+            seconds, of.behaviour(load, number), rate_rps=rate, connections=50, arrivals=of.arrivals(number)
         )
         for number in range(windows)
     ]
@@ -93,7 +90,6 @@ def queue(
     consistent &= abs(in_services - theory) <= spread
     return KnownAnswer[float](
         name=f"{of.name} at {load:.0%} load",
-        group=GROUP,
         expected=f"{wanted_ms:.2f} ms by the recursion, which theory puts at {theory:.3f} service times at {busy:.1%} load;"
         f" it gives {in_services:.3f} service times and {replayed:.4f} of the server's own log",
         tolerance=f"{least_ms:.1f} ms or 1 %; {spread:.2f} ({said} standard errors of {len(took_s):,} requests)",
@@ -117,12 +113,9 @@ def _gaps_p(due_s: Floats, seconds: float) -> float:
 def schedule(running: Running) -> Outcome:
     """A server that answers at once, without HAProxy beside the generator: requests leave when they are due, and arrive at
     random."""
+    drawn, address = Arrivals(process="poisson", seed=1), f"{APP}:{APP_PORT}"
     seen = running.steady_window(
-        *("open", FAST_S, HONEST),
-        rate_rps=FAST_RPS,
-        connections=50,
-        address=f"{APP}:{APP_PORT}",
-        arrivals=Arrivals(process="poisson", seed=1),
+        FAST_S, HONEST, rate_rps=FAST_RPS, connections=50, address=address, arrivals=drawn
     )
     late_ms, due_s = float(np.quantile(late(seen), 0.99)) * 1e3, seen.rows.due_s
     assert due_s is not None
@@ -131,7 +124,6 @@ def schedule(running: Running) -> Outcome:
         limit_ms = LATENESS_P99_WARN_MS
     return KnownAnswer[float](
         name=f"arrivals at random, {FAST_RPS:,}/s",
-        group=GROUP,
         expected=f"exponential gaps, {FAST_RPS * FAST_S:,} requests, p99 of the lateness under {limit_ms:.0f} ms",
         tolerance="p > 0.001",
         right=lambda p: p > 0.001 and late_ms < limit_ms and len(seen.rows) == FAST_RPS * FAST_S,
@@ -151,9 +143,9 @@ def run(stage: Stage, requests: int = 100_000) -> list[Outcome]:
         return [queue(running, EVEN, load, idle, seconds[load], WINDOWS) for load in LOADS]
 
 
-def at_random(stage: Stage, seconds: int = 25) -> list[Outcome]:
+def at_random(stage: Stage) -> list[Outcome]:
     """Arrivals that the generator draws, at half load."""
     with stage.running() as running:
         idle = path(running, round(0.5 / SERVICE_S))
-        queues = [queue(running, of, 0.5, idle, seconds, 1) for of in AT_RANDOM]
+        queues = [queue(running, of, 0.5, idle, RANDOM_S, 1) for of in AT_RANDOM]
         return [schedule(running), *queues]

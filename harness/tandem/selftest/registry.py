@@ -6,12 +6,9 @@ from tandem.record.selftest import Outcome
 from tandem.selftest import (
     attribution,
     capacity,
-    carry_over,
     comparing,
     explaining,
-    gap,
     liars,
-    overhead,
     queueing,
     sampling,
     statistics,
@@ -21,7 +18,7 @@ from tandem.selftest import (
 )
 from tandem.selftest.stage import Stage
 
-OnStage = Callable[[Stage], list[Outcome]]
+OnStage = Callable[[Stage], Outcome | list[Outcome]]
 
 UNIT: list[Callable[[], Outcome]] = [
     *units.CHECKS,
@@ -42,10 +39,10 @@ END_TO_END: dict[str, OnStage] = {
 """Checks with real containers: minutes in all."""
 
 WEEKLY: dict[str, OnStage] = {
-    "gap": gap.run,
+    "gap": explaining.gap,
     "hangs": timing.hangs,
-    "carry-over": carry_over.run,
-    "overhead": overhead.run,
+    "carry-over": comparing.carry_over,
+    "overhead": comparing.overhead,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,
     "long-queues": queueing.run,

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 
 from pydantic import Field
@@ -20,6 +19,7 @@ from tandem.lab.live import View
 from tandem.lab.sources import git
 from tandem.record.part import Part
 from tandem.record.selftest import Kind, Outcome, Selftest, excuse, good, harness_source, save
+from tandem.report.table import texts
 from tandem.selftest import registry
 from tandem.selftest.stage import Stage
 
@@ -69,9 +69,8 @@ def chosen(only: list[str], full: bool) -> list[str]:
     for name in only:
         if name not in names:
             raise unknown("group of checks", name, names)
-    if only:
-        return [name for name in names if name in only]
-    return ["unit", *registry.END_TO_END, *(registry.WEEKLY if full else [])]
+    wanted = only or (names if full else ["unit", *registry.END_TO_END])
+    return [name for name in names if name in wanted]
 
 
 def run(root: Path, results: Path, view: View, only: list[str], full: bool, resume: bool = False) -> Selftest:
@@ -87,9 +86,8 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         view.trial(name)
         found, before = list[Outcome](), HERE.read_cpu()
         for label, check in checks:
-            outcomes = made(label, check)
-            found += outcomes
-            for outcome in outcomes:
+            for outcome in made(label, check):
+                found.append(outcome.model_copy(update={"group": name}))
                 view.note(f"  {'ok' if good(outcome) else 'NOT OK'}  {outcome.name}: {outcome.measured}")
         kept.done[name] = with_steal(found, HERE.read_cpu().since(before))
         kept.spent_s = spent_s + time.monotonic() - began
@@ -124,9 +122,11 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
 def with_steal(outcomes: list[Outcome], during: HostCpu) -> list[Outcome]:
     """The outcomes, with the hypervisor's share where that may be why one does not hold."""
     share = during.steal_s / during.total_s if during.total_s else 0.0
-    excused = [share > STEAL_WARN and not one.passed and one.negative_control_failed for one in outcomes]
-    changes = [{"steal_share": share} if disturbed else {} for disturbed in excused]
-    return [one.model_copy(update=change) for one, change in zip(outcomes, changes, strict=True)]
+
+    def excused(one: Outcome) -> bool:
+        return share > STEAL_WARN and not one.passed and bool(one.negative_control_failed)
+
+    return [one.model_copy(update={"steal_share": share}) if excused(one) else one for one in outcomes]
 
 
 def made(name: str, check: Making) -> list[Outcome]:
@@ -135,7 +135,7 @@ def made(name: str, check: Making) -> list[Outcome]:
         found = check()
     except (TandemError, ArithmeticError, OSError, ValueError, KeyError) as error:
         said = f"could not be made: {error}"[:400]
-        found = Outcome(name=name, group=name, expected="a check", measured=said, passed=False)
+        found = Outcome(name=name, expected="a check", measured=said, passed=False)
     return found if isinstance(found, list) else [found]
 
 
@@ -147,19 +147,19 @@ def _mark(value: bool | None) -> Text:
 
 def report(found: Selftest) -> Table:
     """One row per check: the known answer, the measured one, and the negative control."""
-    table = Table(title=f"self-test, {found.kind}", title_justify="left", show_lines=True)
-    for column in ("check", "expected", "measured", "tolerance", "ok", "broken on purpose", "caught"):
-        table.add_column(column, overflow="fold")
-    for _, same in groupby(found.outcomes, key=lambda one: one.group):
-        table.add_section()
-        for one in same:
-            table.add_row(
-                *map(Text, (one.name, one.expected, one.measured, one.tolerance)),
-                _mark(one.passed),
-                Text(one.negative_control or "–", style="dim"),
-                _mark(one.negative_control_failed),
-            )
-    return table
+    headings = ("check", "expected", "measured", "tolerance", "ok", "broken on purpose", "caught")
+    rows = [
+        (
+            *map(Text, (one.name, one.expected, one.measured, one.tolerance)),
+            _mark(one.passed),
+            Text(one.negative_control or "–", style="dim"),
+            _mark(one.negative_control_failed),
+        )
+        for one in found.outcomes
+    ]
+    out = texts(f"self-test, {found.kind}", rows, *headings, left=headings)
+    out.show_lines = True
+    return out
 
 
 def sentence(found: Selftest) -> str:

@@ -1,7 +1,6 @@
 """The stage of the end-to-end checks: the engine's own laboratory and visits, with the calibrated server inside."""
 
 import csv
-import io
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -9,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 import numpy as np
@@ -57,9 +56,6 @@ SCENARIO = Scenario(
 )
 """The request that the calibrated server answers."""
 
-Load = Literal["closed", "open"]
-NO_LOG = "arrival_us,start_us,finish_us\n"
-
 
 @dataclass(frozen=True)
 class Served:
@@ -73,9 +69,8 @@ class Served:
     def parse(cls, text: str) -> "Served":
         """Reads the server's CSV. Raises KeyError if it has other columns."""
         names = ("arrival_us", "start_us", "finish_us")
-        rows = [[int(row[name]) for name in names] for row in csv.DictReader(io.StringIO(text))]
-        table = np.array(sorted(rows), dtype=np.float64).reshape(-1, 3) / 1e6
-        return cls(table[:, 0], table[:, 1], table[:, 2])
+        rows = sorted([int(row[name]) for name in names] for row in csv.DictReader(text.splitlines()))
+        return cls(*(np.array(rows, dtype=np.float64).reshape(-1, 3).T / 1e6))
 
     def __len__(self) -> int:
         return len(self.arrival_s)
@@ -160,15 +155,17 @@ class Running:
     _windows: int = 0
 
     def __post_init__(self) -> None:
-        if (behaviour := self.behaviour) is not None:
-            self._once(lambda: self.arm(behaviour))
+        if self.behaviour is not None:
+            self._once({self.label: self.behaviour})
 
-    def _once(self, begin: Callable[[], None]) -> None:
-        """Has this done as the next load begins; a warm-up in parts is armed once."""
+    def _once(self, behaviours: dict[str, str], meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Has these servers armed, and `meanwhile` called, as the next load begins; a warm-up in parts begins once."""
 
         def beginning() -> None:
             self.floor.beginning = None
-            begin()
+            for label, behaviour in behaviours.items():
+                self.arm(behaviour, label)
+            meanwhile()
 
         self.floor.beginning = beginning
 
@@ -197,52 +194,34 @@ class Running:
         """Arms a calibrated server with a behaviour from now on. label: default the first."""
         control(self.floor.apps[label or self.label], f"arm?{behaviour}", wait_s=5)
 
-    def _measured(
-        self,
-        kind: str,
-        labels: list[str],
-        behaviours: dict[str, str],
-        meanwhile: Callable[[], None] | None = None,
-        **how: Any,
-    ) -> WindowRecord:
-        """One window of these, whose servers are armed as its load begins. how: fields of its spec."""
+    def _measured(self, kind: str, labels: list[str], **how: Any) -> WindowRecord:
+        """One window of these. how: fields of its spec."""
         self._windows += 1
         spec = WindowSpec(name=f"{self._windows}-{kind}", variants=labels, **how)
-
-        def begin() -> None:
-            for label, behaviour in behaviours.items():
-                self.arm(behaviour, label)
-            if meanwhile is not None:
-                meanwhile()
-
-        self._once(begin)
         found = self.visit.measure(spec, labels)
         require(bool(found.windows), found.refused or "no window")
         return found
 
     def window(
         self,
-        load: Load,
         seconds: int,
         behaviour: str | None = None,
         *,
         rate_rps: int | None = None,
         connections: int = 20,
-        meanwhile: Callable[[], None] | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
         arrivals: Arrivals | None = None,
         **how: Any,
     ) -> SeenFromBothEnds:
-        """One window, with the server armed at its beginning. meanwhile: called once as the load begins; must
-        not wait. arrivals: by vegeta. how: further fields of WindowSpec, such as `address` and `settled`.
-
-        An open loop has four times the connections (tandem.load.client).
-        """
+        """One window, with the server armed at its beginning; with a rate an open loop, which has four times the connections
+        (tandem.load.client). meanwhile: called once as the load begins; must not wait. arrivals: by vegeta. how: further fields
+        of WindowSpec, such as `address` and `settled`."""
+        load = "closed" if rate_rps is None else "open"
         generator, folder = VEGETA if arrivals else OHA, self.app.folder
+        self._once({} if behaviour is None else {self.label: behaviour}, meanwhile)
         found = self._measured(
             load,
             [self.label],
-            {} if behaviour is None else {self.label: behaviour},
-            meanwhile,
             seconds=seconds,
             load=load,
             rates_rps={} if rate_rps is None else {self.label: rate_rps},
@@ -253,13 +232,13 @@ class Running:
             arrivals=arrivals,
             **how,
         )
-        log = NO_LOG if behaviour is None else control(self.app, "log", wait_s=30)
+        log = "" if behaviour is None else control(self.app, "log", wait_s=30)
         read = generator.read(folder, found.spec.name)
         for file in folder.glob(f"{found.spec.name}.*"):
             file.unlink()  # what is returned has it all, and the weekly class would leave gigabytes
         return SeenFromBothEnds(found.only, *read, Served.parse(log))
 
-    def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: Any) -> SeenFromBothEnds:
+    def steady_window(self, seconds: int, behaviour: str | None = None, **how: Any) -> SeenFromBothEnds:
         """A window that is made again while the host disturbs it. Returns the last try, whatever it is."""
 
         def disturbed(seen: SeenFromBothEnds) -> str | None:
@@ -268,33 +247,28 @@ class Running:
             whys = [f.text for f in seen.window.findings if f.severity == "void"]
             return whys[0] if whys else seen.window.evidence[-1]
 
-        return again(self.view, lambda: self.window(load, seconds, behaviour, **how), disturbed)
+        return again(self.view, lambda: self.window(seconds, behaviour, **how), disturbed)
 
     def in_slices(
         self, slices: int, behaviours: dict[str, str], slice_s: float = SLICE_S
     ) -> dict[str, Window]:
         """One window of so many slices of each; made again while the host disturbs it. behaviours: label -> its server's."""
-        seconds = round((slices + 1) * slice_s * len(self.labels))
-        return self._undisturbed(self.labels, seconds, behaviours, slice_s)
+        seconds = round((slices + 1) * slice_s * len(behaviours))
+        return self._undisturbed("slices", seconds, behaviours, slice_s)
 
     def alone(self, label: str, seconds: int, behaviour: str) -> Window:
         """One window of one of them, the others frozen; made again while the host disturbs it."""
-        return self._undisturbed([label], seconds, {label: behaviour})[label]
+        return self._undisturbed("alone", seconds, {label: behaviour})[label]
 
     def _undisturbed(
-        self, labels: list[str], seconds: int, behaviours: dict[str, str], slice_s: float | None = None
+        self, kind: str, seconds: int, behaviours: dict[str, str], slice_s: float | None = None
     ) -> dict[str, Window]:
         def make() -> dict[str, Window]:
-            return self._measured(
-                "slices" if slice_s else "alone",
-                labels,
-                behaviours,
-                seconds=seconds,
-                trim_start_s=0.0,
-                trim_end_s=0.0,
-                settled=False,
-                slices=Slicing(slice_s=slice_s, seed=self._windows + 1) if slice_s else None,
-            ).windows
+            self._once(behaviours)
+            slices = Slicing(slice_s=slice_s, seed=self._windows + 1) if slice_s else None
+            how = {"seconds": seconds, "trim_start_s": 0.0, "trim_end_s": 0.0, "settled": False}
+            labels = [label for label in self.labels if label in behaviours]
+            return self._measured(kind, labels, **how, slices=slices).windows
 
         def disturbed(windows: dict[str, Window]) -> str | None:
             # Work in the others' seconds is the server's own: it would be there the next time as well.
@@ -393,11 +367,6 @@ def whole(visit: Visit) -> Iterator[None]:
             raise TandemError(start.refused)
     for finding in visit.trial.findings:
         raise TandemError(finding.text)
-
-
-def cost_us(window: Window) -> float:
-    """CPU per request; not a number where nothing was answered."""
-    return window.app_cpu_us_per_request or float("nan")
 
 
 def require(condition: bool, text: str) -> None:

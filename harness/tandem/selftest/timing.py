@@ -13,17 +13,15 @@ from tandem.record.selftest import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage, require
-from tandem.selftest.units import Pause, paced, stall_answer, stall_figures, stall_shown
+from tandem.selftest.units import BASE_S, RATE_RPS, Pause, paced, stall_figures, stall_shown, stalled
 
-GROUP = "response times"
-RATE_RPS, BASE_S = 500, 0.005
 FEW = 12
 OPENED = 4 * FEW
 """Few enough for the uncorrected figure to miss the stall."""
 LEAST_MS, LEAST_SHARE = 0.3, 0.01
 TAIL_MS = 2.0
 """Tolerance of p99 where generator, proxy and the way back share a CPU: an answer then waits its turn now and then."""
-PATH_S, DISTRIBUTION_S = 5, 7
+PATH_S, DISTRIBUTION_S, PAUSED_S, HANG_S = 5, 7, 10, 5
 DRAWS = 20
 """Ways that are drawn for each request."""
 
@@ -42,18 +40,17 @@ def uncorrected_s(seen: SeenFromBothEnds) -> Floats:
     return np.asarray(seen.rows.end_s - seen.rows.start_s)
 
 
-def stall(running: Running, idle: SeenFromBothEnds, seconds: int = 10) -> Outcome:
+def stall(running: Running, idle: SeenFromBothEnds) -> Outcome:
     """The server stands still for 2 s. idle: a window that tells how long the way is, which a backlog takes as well."""
     seen = running.steady_window(
-        "open", seconds, "kind=stall&us=5000&at_ms=4000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
+        PAUSED_S, "kind=stall&us=5000&at_ms=4000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
     )
-    low, high = 2.0, seconds - 1.0
+    low, high = 2.0, PAUSED_S - 1.0
     each_s = BASE_S + float(np.median(way(idle)))
-    wanted = stall_figures(paced(RATE_RPS, high - low, each_s, OPENED, server=Pause(2, 2)).response_s)
-    expected, broken = f"{stall_shown(wanted)} in {seconds} s", "uncorrected, as the generator itself counts"
-    return stall_answer("server stalls for 2 s", expected, wanted, broken).judged(
-        stall_figures(seen.response_s(low, high)), stall_figures(uncorrected_s(seen))
-    )
+    wanted = stall_figures(paced(high - low, OPENED, each_s, server=Pause(2, 2)).response_s)
+    expected, broken = f"{stall_shown(wanted)} in {PAUSED_S} s", "uncorrected, as the generator itself counts"
+    measured_s, control_s = seen.response_s(low, high), uncorrected_s(seen)
+    return stalled("server stalls for 2 s", expected, wanted, measured_s, broken, control_s)
 
 
 def stopped_s(host: Host, container_pid: int, after_s: float, for_s: float) -> float | None:
@@ -70,23 +67,22 @@ def stopped_s(host: Host, container_pid: int, after_s: float, for_s: float) -> f
     return time.monotonic() - began if pids else None
 
 
-def generator_stop(running: Running, seconds: int = 10) -> Outcome:
+def generator_stop(running: Running) -> Outcome:
     """The generator stands still for 1 s: its own figures would not show it, and the window is void."""
     with ThreadPoolExecutor() as threads:
         stopping = threads.submit(stopped_s, HERE, running.app.stack.service("loadgen").pid, 5, 1)
-        seen = running.window("open", seconds, "kind=constant&us=5000", rate_rps=RATE_RPS, connections=FEW)
+        seen = running.window(PAUSED_S, "kind=constant&us=5000", rate_rps=RATE_RPS, connections=FEW)
         stood_still_s = stopping.result()
     if stood_still_s is None:
         raise TandemError("the generator was not found among the processes of its container")
-    low, high = 1.0, seconds - 1.0
-    model = paced(RATE_RPS, high - low, BASE_S, OPENED, generator=Pause(4, stood_still_s))
+    low, high = 1.0, PAUSED_S - 1.0
+    model = paced(high - low, OPENED, generator=Pause(4, stood_still_s))
     wanted = float(np.quantile(model.response_s, 0.99))
     void = seen.window.verdict is Verdict.VOID and "generator-stalled" in seen.codes()
     said = f"{seen.window.verdict}: {', '.join(sorted(seen.codes())) or 'nothing'}"
     return KnownAnswer[float](
         name="generator stopped for 1 s",
-        group=GROUP,
-        expected=f"p99 {wanted:.2f} s in {seconds} s, void: generator-stalled",
+        expected=f"p99 {wanted:.2f} s in {PAUSED_S} s, void: generator-stalled",
         tolerance="5 %",
         right=lambda p99: close(p99, wanted, 0.05) and void,
         shown=lambda p99: f"p99 {p99:.3g} s, {said}",
@@ -97,19 +93,17 @@ def generator_stop(running: Running, seconds: int = 10) -> Outcome:
     )
 
 
-def hang(running: Running, honest: SeenFromBothEnds, seconds: int = 5) -> Outcome:
+def hang(running: Running, honest: SeenFromBothEnds) -> Outcome:
     """The server answers nothing in the last two seconds. honest: a window in which it did answer."""
-    at_ms, wanted = (seconds - 2) * 1000, (seconds - 2) / seconds
-    seen = running.steady_window(
-        "open", seconds, f"kind=stall&us=5000&at_ms={at_ms}&for_ms=60000", rate_rps=RATE_RPS, connections=FEW
-    )
+    behaviour = f"kind=stall&us=5000&at_ms={(HANG_S - 2) * 1000}&for_ms=60000"
+    seen = running.steady_window(HANG_S, behaviour, rate_rps=RATE_RPS, connections=FEW)
+    wanted = (HANG_S - 2) / HANG_S
 
     def answered(one: SeenFromBothEnds) -> float:
         return one.window.good / (one.window.scheduled or 1)
 
     return KnownAnswer[SeenFromBothEnds](
         name="the last 2 s hang",
-        group=GROUP,
         expected=f"invalid: incomplete, about {wanted:.0%} answered",
         tolerance="15 %",
         right=lambda one: (
@@ -180,7 +174,6 @@ def distribution(name: str, seen: SeenFromBothEnds, ways_s: Floats) -> Outcome:
     allowed_ms = np.maximum(least_ms, LEAST_SHARE * wanted)
     return KnownAnswer[Floats](
         name=name,
-        group=GROUP,
         expected=_quantiles(wanted),
         tolerance=f"0.3 ms or 1 %; p99 {least_ms[-1]:.1f} ms or 1 %",
         right=lambda values: bool((np.abs(values - wanted) <= allowed_ms).all()),
@@ -191,7 +184,7 @@ def distribution(name: str, seen: SeenFromBothEnds, ways_s: Floats) -> Outcome:
 
 def path(running: Running, rate_rps: int) -> SeenFromBothEnds:
     """A window of a server that answers at once."""
-    seen = running.steady_window("open", PATH_S, HONEST, rate_rps=rate_rps, connections=OPENED)
+    seen = running.steady_window(PATH_S, HONEST, rate_rps=rate_rps, connections=OPENED)
     require_same(seen)
     return seen
 
@@ -201,9 +194,7 @@ def run(stage: Stage) -> list[Outcome]:
     with stage.running() as running:
         idle = path(running, RATE_RPS)
         seen = {
-            name: running.steady_window(
-                "open", DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED
-            )
+            name: running.steady_window(DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED)
             for name, behaviour in DISTRIBUTIONS.items()
         }
         # Where the server waits, a request meets the host's moods twice, on its way there and on its way back. Where it
@@ -216,8 +207,8 @@ def run(stage: Stage) -> list[Outcome]:
         return [*out, stall(running, idle), generator_stop(running), hang(running, idle)]
 
 
-def hangs(stage: Stage, times: int = 5) -> list[Outcome]:
+def hangs(stage: Stage) -> list[Outcome]:
     """The weekly class: a hang at the end fails every time."""
     with stage.running() as running:
         honest = path(running, RATE_RPS)
-        return [hang(running, honest) for _ in range(times)]
+        return [hang(running, honest) for _ in range(5)]

@@ -52,20 +52,18 @@ class SimulatedLoad:
         return self.end_s - self.sent_s
 
 
+RATE_RPS, BASE_S = 500, 0.005
+
+
 def paced(
-    rate_rps: float,
-    duration_s: float,
-    base_s: float,
-    connections: int,
-    server: Pause = NEVER,
-    generator: Pause = NEVER,
+    seconds: float, connections: int, base_s: float = BASE_S, server: Pause = NEVER, generator: Pause = NEVER
 ) -> SimulatedLoad:
-    """An open loop over so many connections, against a server that takes `base_s` for each request.
+    """An open loop of RATE_RPS over so many connections, against a server that takes `base_s` for each request.
 
     A request is sent when it is due and a connection is free. server: whatever would end within the pause ends
     with it. generator: what falls due within it is sent at its end.
     """
-    intended = np.arange(int(np.ceil(duration_s * rate_rps - 1e-9))) / rate_rps
+    intended = np.arange(int(np.ceil(seconds * RATE_RPS - 1e-9))) / RATE_RPS
     free = [0.0] * connections
     sent, end = np.empty_like(intended), np.empty_like(intended)
     for i, due in enumerate(intended):
@@ -120,7 +118,7 @@ def mean_error(
     return float(np.std([one() for _ in range(runs)]))
 
 
-RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
+DURATION_S, CONNECTIONS = 60, 10_000
 FEW = 10
 LONG = 100_000
 
@@ -142,40 +140,35 @@ def stall_shown(found: list[float]) -> str:
     return f"mean {mean_s * 1e3:.1f} ms, p99 {p99_s:.3g} s, p99.9 {p999_s:.3g} s"
 
 
-def stall_answer(name: str, expected: str, wanted: list[float], broken: str) -> KnownAnswer[list[float]]:
-    """A check whose mean, p99 and p99.9 have to be within 5, 3 and 2 %, and whose control misses the stall."""
-    return KnownAnswer(
+def stalled(
+    name: str, expected: str, wanted: list[float], measured_s: Floats, broken: str, control_s: Floats
+) -> Outcome:
+    """Judges response times, whose mean, p99 and p99.9 have to be within 5, 3 and 2 %; the control has to miss the stall."""
+    return KnownAnswer[list[float]](
         name=name,
-        group="response times",
         expected=expected,
         tolerance="5 %, 3 %, 2 %",
         right=lambda found: all(map(close, found, wanted, (0.05, 0.03, 0.02))),
         shown=stall_shown,
         broken=broken,
         caught=lambda found: found[1] < 0.05,
-    )
+    ).judged(stall_figures(measured_s), stall_figures(control_s))
 
 
 def server_stall() -> Outcome:
     """A server that stands still for 2 of 60 s: a generator that counts from the actual send hardly notices."""
     expected, wanted = "mean 38.3 ms, p99 1.40 s, p99.9 1.94 s", [0.0383, 1.40, 1.94]
     broken = f"counted from the actual send over {FEW} connections"
-    many, few = (
-        paced(RATE_RPS, DURATION_S, BASE_S, connections, server=Pause(20, 2))
-        for connections in (CONNECTIONS, FEW)
-    )
-    return stall_answer("rows of a server that stalls", expected, wanted, broken).judged(
-        stall_figures(rebuilt(many)), stall_figures(few.service_s)
-    )
+    many, few = (paced(DURATION_S, number, server=Pause(20, 2)) for number in (CONNECTIONS, FEW))
+    return stalled("rows of a server that stalls", expected, wanted, rebuilt(many), broken, few.service_s)
 
 
 def generator_stop() -> Outcome:
     """A generator that stands still for 1 of 60 s."""
-    load = paced(RATE_RPS, DURATION_S, BASE_S, CONNECTIONS, generator=Pause(20, 1))
+    load = paced(DURATION_S, CONNECTIONS, generator=Pause(20, 1))
     late_ms = float((load.sent_s - load.intended_s).max()) * 1e3
     return KnownAnswer[float](
         name="rows of a generator that stops",
-        group="response times",
         expected="p99 0.40 s, lateness over the limit",
         tolerance="5 %",
         right=lambda p99: close(p99, 0.40, 0.05) and late_ms > judge.LATENESS_GAP_VOID_MS,
@@ -197,7 +190,6 @@ def queueing() -> Outcome:
     )
     return KnownAnswer[dict[float, float]](
         name="recursion against the theory of queues",
-        group="queueing",
         expected="1.255 service times at 50 %, 1.876 at 70 %",
         tolerance="2 %, 4 %",
         right=lambda found: exact and all(close(found[load], *limits) for load, limits in wanted.items()),
@@ -215,7 +207,6 @@ def blocks() -> Outcome:
     again = complete_blocks(runs, number, 1) == found != complete_blocks(runs, number, 2)
     return KnownAnswer[float](
         name="blocks of a schedule",
-        group="schedule",
         expected="complete, positions uniform, fixed by the seed",
         tolerance="p > 0.001",
         right=lambda p: complete and again and p > 0.001,

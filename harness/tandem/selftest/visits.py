@@ -9,7 +9,6 @@ from tandem.record.trial import WarmUp
 from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, Running, Stage, again
 
-GROUP = "visits"
 UNTIL_STEADY = WarmUp(least_s=3, steady_buckets=8, cap_s=14)
 EVEN, DRIFTING = "kind=constant&us=20000", "kind=drift&us=20000&more_us=1000"
 """5 % a second, against a limit of 2 % over all seconds that are looked at. Long services: the rate is not the CPU's."""
@@ -38,7 +37,6 @@ def drift(stage: Stage) -> Outcome:
     cap_s = UNTIL_STEADY.cap_s
     return KnownAnswer[Running](
         name="a rate that drifts",
-        group=GROUP,
         expected=f"{NOT_STEADY} after {cap_s} s of warm-up",
         right=lambda one: NOT_STEADY in one.codes() and _warm_up_s(one) == cap_s,
         shown=lambda one: _said(one, NOT_STEADY),
@@ -58,7 +56,6 @@ def unclean(stage: Stage) -> Outcome:
     """An application that does not end on SIGTERM has to be killed, which is status 137."""
     return KnownAnswer[Running](
         name="an application that is deaf to SIGTERM",
-        group=GROUP,
         expected=f"{UNCLEAN}, status 137 after {GRACE_S} s",
         right=lambda one: "status 137" in _said(one, UNCLEAN),
         shown=lambda one: _said(one, UNCLEAN),
@@ -72,7 +69,6 @@ def log_lost(stage: Stage) -> Outcome:
     error, left = kept(stage, breaks=True)
     return KnownAnswer[str | None](
         name="a log that cannot be written",
-        group=GROUP,
         expected="a failed visit, no container of the application left",
         right=lambda said: said is not None and "app.log" in said and not left,
         shown=lambda said: f"{said or 'no error'}; {'a container' if left else 'nothing'} is left",

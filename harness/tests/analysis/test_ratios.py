@@ -33,39 +33,11 @@ LN = st.floats(-2, 2).map(lambda value: round(value, 6))
 SETS = st.lists(LN, min_size=2, max_size=9)
 
 
-INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
-"""Student's t, two-sided 95 %, by the number of values: from a printed table."""
-
-
-@pytest.mark.parametrize(
-    ("values", "ends"),
-    [
-        # mean 12, deviations -2 0 2: s = 2, half-width = 4.303 x 2 / sqrt(3) = 4.968
-        ([10.0, 12.0, 14.0], pytest.approx((7.032, 16.968), abs=0.002)),
-        ([5.0, 5.0, 5.0], (5.0, 5.0)),
-        ([3.0], None),
-        ([], None),
-    ],
-)
-def test_the_interval_of_a_mean(values: list[float], ends: object) -> None:
-    assert t_interval(values) == ends
-
-
-@pytest.mark.parametrize(("n", "t"), INTERVAL_OF.items())
-def test_the_interval_uses_students_t(n: int, t: float) -> None:
-    values = [float(v) for v in range(n)]
-    low, high = there(t_interval(values))
-    assert (high - low) / 2 == pytest.approx(t * np.std(values, ddof=1) / np.sqrt(n), rel=1e-3)
-
-
-@pytest.mark.parametrize("n", [3, 5, 10])
-def test_the_interval_covers_the_truth_as_often_as_it_says(n: int) -> None:
-    """The negative control: the normal quantile in place of Student's, which is 1.96 instead of 4.303 at n = 3."""
-    low, high = interval(np.random.default_rng(20261121).normal(100, 7, (1500, n)))
-    off, half = np.abs((low + high) / 2 - 100), (high - low) / 2
-    assert 0.93 <= (off <= half).mean() <= 0.97
-    if n == 3:
-        assert (off <= half * 1.96 / INTERVAL_OF[n]).mean() < 0.90
+def test_the_interval_of_a_mean() -> None:
+    """How often it covers the truth: tandem.selftest.statistics."""
+    # mean 12, deviations -2 0 2: s = 2, half-width = 4.303 x 2 / sqrt(3) = 4.968
+    assert t_interval([10.0, 12.0, 14.0]) == pytest.approx((7.032, 16.968), abs=0.002)
+    assert t_interval([3.0]) is t_interval([]) is None
 
 
 def test_an_example_computed_by_hand() -> None:
@@ -254,11 +226,12 @@ def test_the_words(middle: float, spread: float, n: int, rate: str, cost: str, w
     assert (told.word, told.within_margin) == (cost, within)
 
 
-def test_at_an_early_look_less_is_decided() -> None:
-    found = around(0.05, 0.035, 6)
-    assert 0.004 < there(found.p_t) < 0.05
-    assert decide([found], ["higher"])[0].word == "faster"
-    early = decide([found], ["higher"], PlannedLook((6, 9, 12), 1))[0]
+def test_an_early_look_and_a_large_table_ask_more_of_each_line() -> None:
+    weak, noise = compare([0.3, 0.2, 0.1, 0.25, 0.02, 0.15]), around(0.0, 0.2, 6)
+    assert 0.004 < there(weak.p_t) < 0.05
+    assert verdicts([weak, compare([])]) == ["faster", "too few"]
+    assert verdicts([weak, *[noise] * 9, compare([])])[0] == "inconclusive"
+    [early] = decide([weak], ["higher"], PlannedLook((6, 9, 12), 1))
     assert early.word == "inconclusive"
     assert there(early.p_adjusted) > 0.05
 
@@ -266,12 +239,3 @@ def test_at_an_early_look_less_is_decided() -> None:
 def test_a_family_may_mix_rates_and_costs() -> None:
     found = decide([around(0.10, 0.01, 6)] * 2, ["higher", "lower"])
     assert [one.word for one in found] == ["faster", "dearer"]
-
-
-def test_a_large_table_asks_more_of_each_line() -> None:
-    weak = compare([0.3, 0.2, 0.1, 0.25, 0.02, 0.15])
-    assert 0.005 < there(weak.p_t) < 0.05
-    assert verdict(weak) == "faster"
-    noise = around(0.0, 0.2, 6)
-    assert verdicts([weak, *[noise] * 9, compare([])])[0] == "inconclusive"
-    assert verdicts([weak, compare([])]) == ["faster", "too few"]

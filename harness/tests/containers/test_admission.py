@@ -76,7 +76,7 @@ def test_the_server_of_one_application_admits_what_it_may(
     stage: Stage, chosen: dict[str, Any], admitted: int | None
 ) -> None:
     with stage.running(**chosen) as running:
-        most = at_once(running.window("closed", 2, SLEEPS, connections=CLIENTS).served)
+        most = at_once(running.window(2, SLEEPS, connections=CLIENTS).served)
     assert most == admitted if admitted else most > 2 * ADMITTED
 
 

@@ -23,20 +23,14 @@ from tandem.selftest import registry, session
 from tandem.selftest.units import Pause, lindley, mean_error, paced
 
 
-def test_a_stall_on_few_connections_takes_longer() -> None:
+def test_a_stall_depends_on_the_duration_and_takes_longer_on_few_connections() -> None:
     """What waits behind the stall is sent over ten connections at 5 ms each: 2,000 a second."""
-    many = paced(500, 60, 0.005, 10_000, server=Pause(20, 2))
-    few = paced(500, 60, 0.005, 10, server=Pause(20, 2))
-    assert many.response_s.mean() == pytest.approx(0.0383, rel=0.01)
+    many, few = (paced(30, number, server=Pause(10, 2)) for number in (10_000, 10))
+    assert many.response_s.mean() == pytest.approx(0.005 + 2 * 2 / 2 / 30, rel=0.01)
+    assert np.quantile(many.response_s, 0.99) == pytest.approx(2 - 0.01 * 30, rel=0.01)
     assert few.response_s.mean() > 1.2 * many.response_s.mean()
     assert few.response_s.max() == pytest.approx(2.005, abs=0.01)
     assert np.quantile(few.service_s, 0.99) == pytest.approx(0.005)
-
-
-def test_the_figures_depend_on_the_duration() -> None:
-    half = paced(500, 30, 0.005, 10_000, server=Pause(10, 2)).response_s
-    assert half.mean() == pytest.approx(0.005 + 2 * 2 / 2 / 30, rel=0.01)
-    assert np.quantile(half, 0.99) == pytest.approx(2 - 0.01 * 30, rel=0.01)
 
 
 def test_lindley_by_hand() -> None:
@@ -50,32 +44,20 @@ def test_more_requests_make_the_mean_more_certain() -> None:
 
 # ---- what a kept self-test is worth ----
 
+CAUGHT = {"negative_control": "broken", "negative_control_failed": True}
+
 
 def outcome(**changes: Any) -> Outcome:
-    fields = {
-        "name": "a check",
-        "group": "g",
-        "expected": "1",
-        "measured": "1",
-        "passed": True,
-        "negative_control": "broken",
-        "negative_control_failed": True,
-    }
-    return Outcome.model_validate({**fields, **changes})
+    fields = {"name": "a check", "expected": "1", "measured": "1", "passed": True}
+    return Outcome.model_validate({**fields, **CAUGHT, **changes})
 
 
 def kept(**changes: Any) -> Selftest:
-    fields = {
-        "kind": "end to end",
-        "started_at": NOW - timedelta(minutes=5),
-        "finished_at": NOW,
-        "git_commit": "abc",
-        "source": "s1",
-        "oha_version": "1.16.0",
-        "cpus": 2,
-        "outcomes": [outcome()],
-    }
-    return Selftest.model_validate({**fields, **changes})
+    where = {"git_commit": "abc", "source": "s1", "oha_version": "1.16.0", "cpus": 2}
+    when = {"started_at": NOW - timedelta(minutes=5), "finished_at": NOW}
+    return Selftest.model_validate(
+        {"kind": "end to end", "outcomes": [outcome()], **where, **when, **changes}
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,8 +146,9 @@ def test_the_unit_class_alone_needs_no_engine(root: Path, tmp_path: Path) -> Non
     assert [one for one in found.outcomes if not (one.passed and one.negative_control_failed)] == []
     assert found.passed
     assert found.kind == "unit"
-    names = {outcome.name for outcome in found.outcomes}
+    names = {(outcome.group, outcome.name) for outcome in found.outcomes}
     assert len(names) == len(found.outcomes) == len(registry.UNIT), "each has a name of its own"
+    assert {group for group, _ in names} == {"unit"}
     assert f"{len(found.outcomes)} of {len(found.outcomes)} checks hold" in session.sentence(found)
 
 
@@ -186,10 +169,6 @@ def test_an_unknown_group_is_refused() -> None:
 
 
 # ---- end to end ----
-
-
-WHERE = {"response times": "timing", "queueing": "arrivals"}
-"""What a check calls its group, where `--only` calls it otherwise."""
 
 
 def selftest(*groups: str) -> tuple[list[Outcome], str]:
@@ -217,7 +196,7 @@ def test_end_to_end(
 ) -> None:
     """On a host that disturbs it, a group is made once more, when nothing else runs; then it is skipped, and says why."""
     outcomes, said = end_to_end
-    own = [one for one in outcomes if WHERE.get(one.group, one.group) == group]
+    own = [one for one in outcomes if one.group == group]
     assert own
     if request.config.getoption("lf", False) and (why := result.excuse(own)):
         pytest.skip(f"cannot be judged here: {why}")
@@ -246,7 +225,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         order.append(name)
         if name == "ctrl-c" and order.count(name) == 1:
             raise KeyboardInterrupt
-        return [outcome(name=name, group=name)]
+        return [outcome(name=name)]
 
     staged = {name: partial(make, name) for name in ("first", "ctrl-c", "last")}
     environment = SimpleNamespace(versions={"oha": "1.2.3"})
@@ -270,6 +249,7 @@ def test_what_is_done_is_not_made_again(root: Path, tmp_path: Path, made: list[s
     assert [one.name for one in found.outcomes] == ["unit", "first", "ctrl-c", "last"]
     assert (found.kind, found.oha_version) == ("end to end", "1.2.3")
     assert found.duration_s is not None
+    assert [one.group for one in found.outcomes] == ["unit", "first", "ctrl-c", "last"]
     again = run(root, tmp_path, resume=True)
     assert made[5:] == []
     assert again.outcomes == found.outcomes

@@ -20,25 +20,23 @@ from harness_samples import finding, good_window, make_rows, tap
 
 from tandem.analysis.ratios import detectable_ratio
 from tandem.errors import TandemError
+from tandem.hosts.host import HostCpu
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
-from tandem.record.selftest import good
 from tandem.record.trial import Start
 from tandem.record.window import Window
 from tandem.selftest import (
     attribution,
     burner,
-    carry_over,
     comparing,
-    gap,
+    explaining,
     liars,
-    overhead,
     queueing,
     sampling,
     timing,
     visits,
 )
-from tandem.selftest.gap import BLOCKS, CELLS, TRUTH, CellServed, factors, judged, serves
+from tandem.selftest.explaining import CELLS, CellServed
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import SeenFromBothEnds, Served
 from tandem.selftest.statistics import bootstrap_coverage, claims, noise
@@ -156,6 +154,7 @@ def test_every_injected_limit_has_a_tag_that_its_neighbour_has_not() -> None:
     assert len([limit for limit in attribution.LIMITS if limit.says]) == 3, "those that are tried below"
 
 
+LOCKED = "on average, 14 of 20 database connections wait for a lock"
 APP_POOL = "a checkout waits 95.0 of 100.0 ms (95%) for a connection from the application's own pool"
 PGBOUNCER = "requests wait 95.0 of 100.0 ms (95%) for a server connection in PgBouncer"
 INFERRED = "20 connections share 1 database connections, and no CPU is exhausted"
@@ -164,11 +163,7 @@ INFERRED = "20 connections share 1 database connections, and no CPU is exhausted
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [
-        (
-            "a locked table",
-            "on average, 14 of 20 database connections wait for a lock",
-            ["db 0.99 of 1 cores"],
-        ),
+        ("a locked table", LOCKED, ["db 0.99 of 1 cores"]),
         ("PgBouncer with one connection", PGBOUNCER, [APP_POOL, INFERRED]),
         ("the application's pool with one connection", APP_POOL, [PGBOUNCER, INFERRED]),
     ],
@@ -176,7 +171,7 @@ INFERRED = "20 connections share 1 database connections, and no CPU is exhausted
 def test_the_right_tag_for_another_reason_is_not_right(name: str, right: str, wrong: list[str]) -> None:
     [limit] = [limit for limit in attribution.LIMITS if limit.name == name]
     for reason in (right, *wrong):
-        found = seen(good_window(bottleneck=limit.tag, evidence=["app 0.1", reason]))
+        found = good_window(bottleneck=limit.tag, evidence=["app 0.1", reason])
         assert (attribution.named(found, limit.says) == limit.tag) == (reason == right)
         assert attribution.named(found) == limit.tag
 
@@ -196,18 +191,45 @@ def test_what_compare_would_say_of_the_cost(more: float, word: str) -> None:
 # ---- what the probes cost ----
 
 
-def test_the_cost_of_the_probes_is_judged_by_equivalence() -> None:
-    few = np.tile(NOISE, 10)
-    good = overhead.outcome(few, NOISE - 0.3)
-    assert good.passed
-    assert good.negative_control_failed
-    assert not overhead.outcome(few - 0.012, NOISE - 0.3).passed
-    assert not overhead.outcome(20 * few, NOISE - 0.3).passed, "too much noise decides nothing"
-    assert overhead.outcome(few, NOISE).negative_control_failed is False
+@pytest.mark.parametrize(
+    ("scale", "shift", "greedy", "passed", "control_failed"),
+    [
+        (1, 0.0, -0.3, True, True),
+        (1, -0.012, -0.3, False, True),
+        (20, 0.0, -0.3, False, True),  # too much noise decides nothing
+        (1, 0.0, 0.0, True, False),
+    ],
+)
+def test_the_cost_of_the_probes_is_judged_by_equivalence(
+    scale: float, shift: float, greedy: float, passed: bool, control_failed: bool
+) -> None:
+    found = comparing.cost_of_probes(scale * np.tile(NOISE, 10) + shift, NOISE + greedy)
+    assert (found.passed, found.negative_control_failed) == (passed, control_failed)
 
 
-def test_a_rate_is_that_of_the_inner_seconds() -> None:
-    assert overhead.inner([1, 100, 200, 7, 3], 4) == 150
+@pytest.mark.parametrize(("steal_s", "rate"), [(0.2, 150), (0.3, None)])
+def test_a_rate_is_that_of_the_inner_seconds_of_a_host_that_is_left_alone(
+    steal_s: float, rate: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = SimpleNamespace(since=lambda _: HostCpu(1, 0, steal_s=steal_s, total_s=10))
+    monkeypatch.setattr(comparing, "settle", lambda _: None)
+    monkeypatch.setattr(comparing, "HERE", SimpleNamespace(read_cpu=lambda: used))
+    end_s = np.repeat(np.arange(5) + 0.5, [1, 100, 200, 7, 3])
+    rows = make_rows(start_s=end_s, end_s=end_s)
+    running: Any = SimpleNamespace(window=lambda *_: seen(good_window(), rows))
+    assert comparing.rate(running, True) == rate
+
+
+def test_a_pair_without_a_value_is_left_out() -> None:
+    """Both orders occur, and every value is the changed one's by the other's."""
+    made = list[bool]()
+
+    def measure(changed: bool) -> float | None:
+        made.append(changed)
+        return None if len(made) == 6 else 2.0 if changed else 1.0
+
+    assert comparing.ln_ratios(9, 1, measure) == pytest.approx([np.log(2)] * 8)
+    assert {*zip(made[::2], made[1::2], strict=True)} == {(True, False), (False, True)}
 
 
 # ---- the burner, as a process of its own ----
@@ -257,16 +279,16 @@ HIDDEN = {"in slices": 1.31, "in windows": 1.40}
     ],
 )
 def test_a_ratio_that_depends_on_how_it_is_measured_is_seen(
-    honest: carry_over.Compared, later: carry_over.Compared, passed: bool, control_failed: bool
+    honest: comparing.Compared, later: comparing.Compared, passed: bool, control_failed: bool
 ) -> None:
-    found = carry_over.outcome(honest, later)
+    found = comparing.hidden_work(honest, later)
     assert (found.passed, found.negative_control_failed) == (passed, control_failed)
 
 
 def test_what_is_said_of_work_in_the_others_seconds() -> None:
     window = good_window(findings=[finding("void", "cpu-outside-slices", "9 %")])
-    assert carry_over.outside(window) == ["9 %"]
-    assert carry_over.outside(good_window(findings=[finding("void", "slices-clock")])) == []
+    assert comparing.outside(window) == ["9 %"]
+    assert comparing.outside(good_window(findings=[finding("void", "slices-clock")])) == []
 
 
 # ---- the one form ----
@@ -278,9 +300,7 @@ def test_what_is_said_of_work_in_the_others_seconds() -> None:
 def test_a_check_holds_if_only_the_control_is_wrong(
     measured: int, control: int, passed: bool, control_failed: bool
 ) -> None:
-    one = KnownAnswer[int](
-        name="n", group="g", expected="1", tolerance="none", right=lambda n: n == 1, shown=str, broken="more"
-    )
+    one = KnownAnswer[int](name="n", expected="1", right=lambda n: n == 1, shown=str, broken="more")
     found = one.judged(measured, control)
     assert (found.passed, found.negative_control_failed) == (passed, control_failed)
     assert found.negative_control == f"more: {control}"
@@ -316,32 +336,31 @@ def test_rare_lies_are_looked_for_until_they_would_show(
     assert len(made) == windows
 
 
-def windows(way_ms: float = 1.5, overslept: float = 1.01) -> list[CellServed]:
-    """Each request takes so much longer than the server says, and the server so much longer than it is told."""
+def windows(way_ms: float, overslept: float, first: float = 1.0) -> list[CellServed]:
+    """Windows of requests that take so much longer than the server says, and of a server that takes so much longer than it is
+    told. first: so large a share of its rate is seen of the first cell."""
     made = []
-    for block, label in product(range(1, BLOCKS + 1), CELLS):
-        connections, ms = serves(label)
+    for block, label in product(range(1, explaining.GAP_BLOCKS + 1), CELLS):
+        connections, ms = explaining.serves(label)
         took_ms = ms * overslept
-        rate_rps = connections * 1e3 / (took_ms + way_ms)
+        rate_rps = connections * 1e3 / (took_ms + way_ms) * (first if label == next(iter(CELLS)) else 1)
         made.append(CellServed(label, block, connections, ms, took_ms, rate_rps))
     return made
 
 
 def test_the_truth_by_hand_is_what_the_cells_come_to() -> None:
     exact = [(one.label, one.block, one.rate_rps) for one in windows(0.0, 1.0)]
-    assert factors(exact) == pytest.approx(TRUTH)
+    assert explaining.factors(exact) == pytest.approx(explaining.RATIOS)
 
 
-def test_a_server_that_oversleeps_is_no_error_and_a_short_way_hardly_one() -> None:
-    assert good(judged(windows()))
-    assert good(judged(windows(way_ms=3.0, overslept=1.2)))
-
-
-def test_a_factor_that_is_measured_wrongly_is_found() -> None:
-    """One cell's rates are 8 % too low."""
-    first = next(iter(CELLS))
-    made = [replace(one, rate_rps=one.rate_rps * (0.92 if one.label == first else 1)) for one in windows()]
-    assert not judged(made).passed
+@pytest.mark.parametrize(
+    ("made", "passed"), [((1.5, 1.01), True), ((3.0, 1.2), True), ((1.5, 1.01, 0.92), False)]
+)
+def test_a_server_that_oversleeps_is_no_error_and_a_factor_that_is_measured_wrongly_is_found(
+    made: tuple[float, ...], passed: bool
+) -> None:
+    found = explaining.judged(windows(*made))
+    assert (found.passed, found.negative_control_failed) == (passed, True)
 
 
 def test_the_bootstrap_covers_better_with_many_blocks() -> None:
@@ -400,10 +419,10 @@ class Silent:
     def codes(self) -> set[str]:
         return set()
 
-    def window(self, load: str, seconds: int, *_: object, rate_rps: int = 500, **__: object) -> Any:
-        due = np.arange(rate_rps * seconds) / rate_rps
+    def window(self, seconds: int, *_: object, rate_rps: int | None = None, **__: object) -> Any:
+        due = np.arange((rate_rps or 500) * seconds) / (rate_rps or 500)
         rows = make_rows(start_s=due, end_s=due + 0.01, paced_s=due)
-        how = {"offered_rps": rate_rps, "duration_s": float(seconds)} if load == "open" else {}
+        how = {"offered_rps": rate_rps, "duration_s": float(seconds)} if rate_rps else {}
         window = good_window("open" if how else "closed", tap=tap(4_000), evidence=["nothing"], **how)
         return seen(window, rows, Served(due, due, due + 0.004))
 
@@ -419,18 +438,20 @@ class Silent:
 def test_each_check_has_its_name_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "stopped_s", lambda *_: 1.0)
     rates = cycle((100.0, 101.0, 99.0, 100.5))
-    monkeypatch.setattr(overhead, "rate", lambda *_: (next(rates), 0.0))
+    monkeypatch.setattr(comparing, "rate", lambda *_: next(rates))
     monkeypatch.setattr(visits, "kept", lambda *_, **__: (None, False))
     stack = SimpleNamespace(container=lambda _: None)
     stage: Any = SimpleNamespace(view=Quiet(), stack=stack, running=lambda *_, **__: nullcontext(Silent()))
     found = [
-        *(one for group in (visits, timing, liars, attribution, gap, carry_over) for one in group.run(stage)),
-        *overhead.run(stage, 3),
+        *(one for group in (visits, timing, liars, attribution) for one in group.run(stage)),
+        explaining.gap(stage),
+        comparing.carry_over(stage),
+        comparing.overhead(stage, 3),
         *comparing.power(stage, 1),
         *comparing.in_slices(stage, 1),
-        *attribution.confusion(stage, 1),
+        attribution.confusion(stage, 1),
         *queueing.run(stage, 1_000),
-        *comparing.same_with_itself(stage, 2),
+        comparing.same_with_itself(stage, 2),
     ]
     assert {one.name: one.tolerance for one in found} == TOLERANCES
     assert len(found) == len(TOLERANCES)

@@ -25,6 +25,7 @@ from tandem.selftest import stage as stage_
 from tandem.selftest.stage import (
     BROKEN,
     CALIBRATED,
+    HONEST,
     OUTSIDE,
     SCENARIO,
     TRIES,
@@ -148,8 +149,8 @@ def test_what_a_check_meets_goes_on_upwards_after_the_stop(
 
 def test_a_window_is_a_value(floor: StagedFloor, told: list[str]) -> None:
     with running(floor) as one:
-        one.window("closed", 3)
-        one.window("open", 5, rate_rps=500, connections=12, address="app:8080", settled=False)
+        one.window(3)
+        one.window(5, rate_rps=500, connections=12, address="app:8080", settled=False)
     closed, opened = floor.asked
     assert (closed.name, closed.load, closed.seconds, closed.rates_rps) == ("1-closed", "closed", 3, {})
     assert (closed.scenario_changes, closed.address, closed.settled) == ({"connections": 20}, None, True)
@@ -163,7 +164,7 @@ def test_a_window_is_a_value(floor: StagedFloor, told: list[str]) -> None:
 
 def test_what_was_seen_of_a_window(floor: StagedFloor, told: list[str], fixtures: Path) -> None:
     with running(floor) as one:
-        seen = one.window("open", 5, "kind=stall&us=5000", rate_rps=500)
+        seen = one.window(5, "kind=stall&us=5000", rate_rps=500)
     assert seen.window is one.trial.windows[0].only
     assert len(seen.rows) == len(read_rows(fixtures / "oha-open.db"))
     assert seen.served.service_s == pytest.approx([0.005])
@@ -177,7 +178,7 @@ def test_the_server_is_armed_as_the_load_begins_and_once(floor: StagedFloor, tol
         assert told == ["arm?kind=drift"]
         floor.warm_up("a", 2)
         assert told == ["arm?kind=drift"]
-        one.window("closed", 3, meanwhile=lambda: meanwhile.append(len(told)))
+        one.window(3, meanwhile=lambda: meanwhile.append(len(told)))
     assert meanwhile == [1]
 
 
@@ -189,14 +190,14 @@ def test_a_control_port_that_does_not_answer_is_told(
 
     monkeypatch.setattr(httpx, "get", get)
     with pytest.raises(TandemError, match=r"did not execute arm\?kind=spin: refused"), running(floor) as one:
-        one.window("closed", 3, "kind=spin")
+        one.window(3, "kind=spin")
 
 
 @pytest.mark.parametrize(("void", "made"), [(0, 1), (1, 2), (5, 3)])
 def test_a_window_that_the_host_disturbs_is_made_again(floor: StagedFloor, void: int, made: int) -> None:
     floor.findings = [[finding("void")]] * void
     with running(floor) as one:
-        seen = one.steady_window("closed", 3, None)
+        seen = one.steady_window(3)
     assert len(floor.asked) == made
     assert seen.window.verdict is (Verdict.VOID if void > 3 else Verdict.OK)
 
@@ -218,12 +219,13 @@ def test_they_take_turns_or_are_alone(floor: StagedFloor, told: list[str]) -> No
     ("found", "made"),
     [([], 1), ([finding("void", OUTSIDE)], 1), ([finding("void", "steal")], 3), ([finding("warning")], 1)],
 )
+@pytest.mark.usefixtures("told")
 def test_work_in_the_others_seconds_is_not_the_hosts(
     floor: StagedFloor, found: list[Finding], made: int
 ) -> None:
     floor.findings = [found] * TRIES
     with running(floor, "ab") as pair:
-        assert pair.in_slices(3, {})["a"].findings == found
+        assert pair.in_slices(3, dict.fromkeys("ab", HONEST))["a"].findings == found
     assert len(floor.asked) == made
 
 
