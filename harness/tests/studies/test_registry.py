@@ -13,10 +13,10 @@ from harness_places import ROOT, result_alone
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.run import conclude
-from tandem.engine.stand_ins import is_look
 from tandem.commands import report as command
 from tandem.commands.report import listed, report, variants
+from tandem.engine.run import conclude
+from tandem.engine.stand_ins import is_look
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.record.store import PACKED, RESULT
