@@ -113,19 +113,15 @@ def run[C: Conclusions](
     view = session.view
     looks = stand_ins.wanted(study)
     session.check([*study.variants, *looks], request)
+    journal = (Journal.resume if resume else Journal.begin)(session.results, request)
+    study = kind(session.catalog, journal.request)
+    made = [trial.spec for trial in journal.trials()]
     if resume:
-        journal = Journal.resume(session.results, request)
-        study = kind(session.catalog, journal.request)
-        view.note(
-            f"continuing {journal.folder.name}: {counted(len(journal.trials()), 'trials')} already measured"
-        )
-    else:
-        journal = Journal.begin(session.results, request)
+        view.note(f"continuing {journal.folder.name}: {counted(len(made), 'trials')} already measured")
     study.tell = view.note
     expected_s, outline = blocks_s(study, session.results), study.outline()
     view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
-    made = [trial.spec for trial in journal.trials()]
-    made_s = estimate_s([made], recorded_overheads(session.results)) if made else 0.0
+    made_s = estimate_s([made], recorded_overheads(session.results))
     view.expected(expected_s - made_s)
 
     def estimated_again(_: Sequence[TrialSpec]) -> None:

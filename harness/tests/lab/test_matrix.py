@@ -3,8 +3,7 @@
 import io
 import re
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from harness_engine import request
@@ -12,55 +11,32 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab.case import VisitCase
 from tandem.lab.matrix import Square, SquareOutcome, order, reasons, sentence, square, table
-from tandem.lab.prepare import Prepared, VariantConditions, prepare
-from tandem.load.client import WITHOUT_LOAD, Look
+from tandem.lab.prepare import VariantConditions, prepare
+from tandem.load.client import WITHOUT_LOAD
 from tandem.record.window import Finding
 
 WRONG = Finding(code="wrong-body", severity="invalid", text="3 of 10 answers were not right")
 
 
-class FakeApplication:
-    """Answers with a status, findings or an error."""
-
-    prepared: Prepared
-
-    def __init__(self, status: int = 200, found: list[Finding] | None = None, error: str = "") -> None:
-        self._status, self._found, self._error = status, found or [], error
-        self.asked: list[str] = []
-        self.released = 0
-
-    @property
-    def client(self) -> Any:
-        return SimpleNamespace(status=lambda: self._status)
-
-    def ask_for(self, case: VisitCase) -> None:
-        self.asked.append(f"{case.scenario.name} at {case.load_address}")
-
-    def verify(self, look: Look) -> list[Finding]:
-        assert look == WITHOUT_LOAD, "no load comes after it"
-        if self._error:
-            raise TandemError(self._error)
-        return self._found
-
-    def release_idle(self) -> None:
-        self.released += 1
+def answering(status: int = 200, found: object = ()) -> Mock:
+    """An application whose answers have a status. found: by verifying it; an error: it breaks."""
+    return Mock(**{"client.status.return_value": status, "verify.side_effect": [found]})
 
 
 @pytest.mark.parametrize(
     ("app", "scenario", "reason", "outcome", "text"),
     [
-        (FakeApplication(), "index", "", SquareOutcome.OK, ""),
-        (FakeApplication(), "idle", "", SquareOutcome.OK, ""),
-        (FakeApplication(found=[WRONG]), "index", "", SquareOutcome.WRONG, WRONG.text),
-        (FakeApplication(error="it broke"), "index", "", SquareOutcome.FAILED, "it broke"),
-        (FakeApplication(status=404), "users", "why", SquareOutcome.UNSUPPORTED, "why"),
-        (FakeApplication(), "users", "why", SquareOutcome.UNDECLARED, "(why), but the answer is 200"),
+        (answering(), "index", "", SquareOutcome.OK, ""),
+        (answering(), "idle", "", SquareOutcome.OK, ""),
+        (answering(found=[WRONG]), "index", "", SquareOutcome.WRONG, WRONG.text),
+        (answering(found=TandemError("it broke")), "index", "", SquareOutcome.FAILED, "it broke"),
+        (answering(status=404), "users", "why", SquareOutcome.UNSUPPORTED, "why"),
+        (answering(), "users", "why", SquareOutcome.UNDECLARED, "(why), but the answer is 200"),
     ],
 )
 def test_what_is_supported_is_right_and_what_is_declined_is_absent(
-    real: Catalog, tmp_path: Path, app: Any, scenario: str, reason: str, outcome: SquareOutcome, text: str
+    real: Catalog, tmp_path: Path, app: Mock, scenario: str, reason: str, outcome: SquareOutcome, text: str
 ) -> None:
     """reason: why the scenario is declined."""
     wanted = request(study="matrix", scenario=scenario)
@@ -72,9 +48,12 @@ def test_what_is_supported_is_right_and_what_is_declined_is_absent(
     found = square(conditions, app, real.scenarios[scenario])
     assert found.outcome is outcome
     assert text in found.text
+    app.release_idle.assert_called_once_with()
     if not declined:
+        app.verify.assert_called_once_with(WITHOUT_LOAD)  # no load comes after it
+        [case] = app.ask_for.call_args.args
         place = "app:8080" if scenario == "idle" else "proxy:8080"
-        assert (app.asked, app.released) == ([f"{scenario} at {place}"], 1)
+        assert (case.scenario.name, case.load_address) == (scenario, place)
 
 
 def test_what_changes_the_database_comes_last(real: Catalog) -> None:
