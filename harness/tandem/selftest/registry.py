@@ -9,7 +9,6 @@ from tandem.selftest import (
     comparing,
     explaining,
     liars,
-    queueing,
     sampling,
     statistics,
     timing,
@@ -31,7 +30,7 @@ UNIT: list[Callable[[], Outcome]] = [
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
     "timing": timing.run,
-    "arrivals": queueing.at_random,
+    "arrivals": timing.arrivals,
     "liars": liars.run,
     "sampler": sampling.run,
     "attribution": attribution.run,
@@ -45,7 +44,7 @@ WEEKLY: dict[str, OnStage] = {
     "overhead": comparing.overhead,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,
-    "long-queues": queueing.run,
+    "long-queues": timing.long_queues,
     "pairs": comparing.same_with_itself,
 }
 """Checks only with --full: hours, the shortest first."""

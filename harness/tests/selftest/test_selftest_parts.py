@@ -1,7 +1,6 @@
 """The self-test's parts, and its checks on a stage without containers: each has a name, a limit, and must be able to say no."""
 
 import json
-import math
 import signal
 import subprocess
 import sys
@@ -18,7 +17,6 @@ import pytest
 from harness_engine import Quiet
 from harness_samples import finding, good_window, make_rows, tap
 
-from tandem.analysis.ratios import detectable_ratio
 from tandem.errors import TandemError
 from tandem.hosts.host import HostCpu
 from tandem.load.generator import Report
@@ -31,7 +29,6 @@ from tandem.selftest import (
     comparing,
     explaining,
     liars,
-    queueing,
     sampling,
     timing,
     visits,
@@ -39,7 +36,7 @@ from tandem.selftest import (
 from tandem.selftest.explaining import CELLS, CellServed
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import SeenFromBothEnds, Served
-from tandem.selftest.statistics import bootstrap_coverage, claims, noise
+from tandem.selftest.statistics import bootstrap_coverage
 from tandem.wording import BOTTLENECKS
 
 LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
@@ -131,7 +128,7 @@ def test_short_times_have_an_absolute_tolerance(found: float, right: bool) -> No
 def test_the_load_of_a_queue_has_to_be_the_one_asked_for() -> None:
     right = {(0.709, 100_000), (0.72, 100_000), (0.73, 600)}
     wrong = {(0.73, 100_000), (0.6, 600)}
-    assert {one for one in right | wrong if queueing.as_asked(one[0], 0.7, one[1])} == right
+    assert {one for one in right | wrong if timing.as_asked(one[0], 0.7, one[1])} == right
 
 
 def test_only_processes_named_oha_are_stopped() -> None:
@@ -368,13 +365,6 @@ def test_the_bootstrap_covers_better_with_many_blocks() -> None:
     assert bootstrap_coverage("normal", 30, 1000) > 0.92
 
 
-def test_the_verdict_finds_the_stated_effect() -> None:
-    """The printed effect is that of the verdict, also where blocks are few."""
-    for n in (6, 10):
-        effect = math.log(detectable_ratio(0.05, n) or 1)
-        assert 0.77 < claims(effect + noise("normal", 2000, n, 0.05), "faster") < 0.83
-
-
 EXACT = "0.3 ms or 1 %; p99 0.3 ms or 1 %"
 COST = "1% of the cost"
 WITHOUT = """
@@ -450,7 +440,7 @@ def test_each_check_has_its_name_and_its_limit(monkeypatch: pytest.MonkeyPatch) 
         *comparing.power(stage, 1),
         *comparing.in_slices(stage, 1),
         attribution.confusion(stage, 1),
-        *queueing.run(stage, 1_000),
+        *timing.long_queues(stage, 1_000),
         comparing.same_with_itself(stage, 2),
     ]
     assert {one.name: one.tolerance for one in found} == TOLERANCES
