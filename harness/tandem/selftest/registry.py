@@ -9,6 +9,7 @@ from tandem.selftest import (
     comparing,
     explaining,
     liars,
+    queueing,
     sampling,
     statistics,
     timing,
@@ -30,7 +31,7 @@ UNIT: list[Callable[[], Outcome]] = [
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
     "timing": timing.run,
-    "arrivals": timing.arrivals,
+    "arrivals": queueing.at_random,
     "liars": liars.run,
     "sampler": sampling.run,
     "attribution": attribution.run,
@@ -44,7 +45,7 @@ WEEKLY: dict[str, OnStage] = {
     "overhead": comparing.overhead,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,
-    "long-queues": timing.long_queues,
+    "long-queues": queueing.run,
     "pairs": comparing.same_with_itself,
 }
 """Checks only with --full: hours, the shortest first."""

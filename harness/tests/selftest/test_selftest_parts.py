@@ -29,6 +29,7 @@ from tandem.selftest import (
     comparing,
     explaining,
     liars,
+    queueing,
     sampling,
     timing,
     visits,
@@ -128,7 +129,7 @@ def test_short_times_have_an_absolute_tolerance(found: float, right: bool) -> No
 def test_the_load_of_a_queue_has_to_be_the_one_asked_for() -> None:
     right = {(0.709, 100_000), (0.72, 100_000), (0.73, 600)}
     wrong = {(0.73, 100_000), (0.6, 600)}
-    assert {one for one in right | wrong if timing.as_asked(one[0], 0.7, one[1])} == right
+    assert {one for one in right | wrong if queueing.as_asked(one[0], 0.7, one[1])} == right
 
 
 def test_only_processes_named_oha_are_stopped() -> None:
@@ -440,7 +441,7 @@ def test_each_check_has_its_name_and_its_limit(monkeypatch: pytest.MonkeyPatch) 
         *comparing.power(stage, 1),
         *comparing.in_slices(stage, 1),
         attribution.confusion(stage, 1),
-        *timing.long_queues(stage, 1_000),
+        *queueing.run(stage, 1_000),
         comparing.same_with_itself(stage, 2),
     ]
     assert {one.name: one.tolerance for one in found} == TOLERANCES
