@@ -9,7 +9,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from tandem.load.rows import PERCENTILES, SAMPLES_BEYOND, Floats
+from tandem.load.rows import PERCENTILES, Floats, enough
 
 LOWEST_US, HIGHEST_US, DIGITS = 1, 60_000_000, 3
 MAGNITUDE = 11
@@ -64,7 +64,7 @@ def over_starts(encoded: Sequence[str]) -> dict[str, tuple[float, float, float]]
     filled = [one for one in each if one.get_total_count()]
     out = {}
     for q, name in PERCENTILES.items():
-        if filled and samples * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9):
+        if enough(samples, q):
             values = [one.get_value_at_percentile(q * 100) / 1e3 for one in filled]
             out[name] = (float(np.median(values)), min(values), max(values))
     return out
@@ -75,7 +75,6 @@ def curve(encoded: Sequence[str], quantiles: Sequence[float]) -> list[tuple[floa
     pooled = HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
     for one in encoded:
         pooled.add(HdrHistogram.decode(one))
-    n = pooled.get_total_count()
-    wanted = [q for q in quantiles if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
+    wanted = [q for q in quantiles if enough(pooled.get_total_count(), q)]
     values = pooled.get_percentile_to_value_dict([q * 100 for q in wanted]) if wanted else {}
     return [(q, values[q * 100] / 1e3) for q in wanted]

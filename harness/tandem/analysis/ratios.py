@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tandem.analysis.looks import PlannedLook
+from tandem.load.rows import Floats as Floats
 from tandem.record.part import Number, Part
 
-Floats = NDArray[np.float64]
 Better = Literal["higher", "lower", "quicker"]
 """What is better of a rate, a cost, a time."""
 Word = Literal["faster", "slower", "cheaper", "dearer", "equivalent", "inconclusive", "too few"]

@@ -15,12 +15,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_expit
 
+from tandem.analysis.ratios import CONFIDENCE
+from tandem.load.rows import Floats
 from tandem.record.part import Number, Part
 
-CONFIDENCE = 0.95
 STEP, BEYOND = 0.0125, 0.6
 """Step of the grid of ln rates, and how far the grid goes on beyond all probes."""
 SPREADS = np.geomspace(0.004, 0.6, 18)
@@ -45,7 +45,7 @@ class Threshold(Part):
     probes: int
 
 
-def threshold(starts: Sequence[StartProbes], spreads: NDArray[np.float64] = SPREADS) -> Threshold | None:
+def threshold(starts: Sequence[StartProbes], spreads: Floats = SPREADS) -> Threshold | None:
     """The threshold; None where all probes passed, or none did: there is nothing to find on one side.
 
     spreads: values that the starts' spread may have.

@@ -85,6 +85,11 @@ def read_rows(file: Path) -> Rows:
     return rows.at(np.argsort(due, kind="stable"))
 
 
+def enough(samples: float, q: float) -> bool:
+    """Whether so many samples have SAMPLES_BEYOND beyond the quantile q, but for rounding."""
+    return samples * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)
+
+
 def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     """The distribution of durations given in seconds, in milliseconds. A percentile is a time that was seen (nearest
     rank), as in the histograms, and none between two.
@@ -97,7 +102,7 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     n = len(values_s)
     if n == 0:
         return Times(samples=0)
-    wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
+    wanted = [q for q in PERCENTILES if enough(n, q)]
     found = np.quantile(values_s, wanted, method="inverted_cdf") * 1e3
     known = {PERCENTILES[q]: float(value) for q, value in zip(wanted, found, strict=True)}
     return Times(

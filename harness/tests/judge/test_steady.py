@@ -1,4 +1,4 @@
-"""tandem.judge.steady: has a warm-up reached a steady state? The calibration is in test_selftest_statistics.py."""
+"""tandem.judge.steady: has a warm-up reached a steady state? Its calibration: tandem.selftest.statistics."""
 
 import json
 import math

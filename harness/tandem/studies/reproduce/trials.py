@@ -13,7 +13,7 @@ from tandem.judge.file_io import Counting
 from tandem.judge.judge import refused_share, verdict
 from tandem.load import drill
 from tandem.load.generator import ToolResult
-from tandem.load.rows import SAMPLES_BEYOND
+from tandem.load.rows import enough
 from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.reproduce.rows import PlannedRow
@@ -147,7 +147,7 @@ def percentiles_ms(window: Window) -> Figures:
         return {}
     values, counts = recorded(window.service_time_hdr)
     n = int(counts.sum())
-    told = {name: q for name, q in QUANTILES.items() if n * min(q, 1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)}
+    told = {name: q for name, q in QUANTILES.items() if enough(n, max(q, 1 - q))}
     ranks = [max(1, int(np.ceil(n * q - 1e-9))) for q in told.values()]
     places = np.searchsorted(np.cumsum(counts), ranks)
     return {f"{name}_ms": float(values[place]) * 1e3 for name, place in zip(told, places, strict=True)}
