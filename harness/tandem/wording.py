@@ -82,18 +82,14 @@ def times(ratio: float | None, bound: str | None = None) -> str:
     return f"{SIGNS.get(bound or '', '')}× {ratio:,.{1 if ratio >= 9.995 else 2}f}"
 
 
-def ratio_with_interval(ratio: float | None, interval: tuple[float, float] | None, digits: int = 2) -> str:
+def ratio_with_interval(ratio: float | None, interval: tuple[float, float] | None) -> str:
     """× 1.57 (1.25 to 1.98), with the 95 % interval, if there is one. An interval without any width says only that nothing
     differed between the blocks, as with rates that a timer paces: it is not shown as one."""
-    if ratio is None:
-        return "–"
-    told = f"× {ratio:,.{digits}f}"
-    if interval is None:
-        return told
+    if ratio is None or interval is None:
+        return "–" if ratio is None else f"× {ratio:,.2f}"
     low, high = interval
-    if no_width(interval):
-        return f"{told} (the same in every block)"
-    return f"{told} ({low:,.{digits}f} to {high:,.{digits}f})"
+    within = "the same in every block" if no_width(interval) else f"{low:,.2f} to {high:,.2f}"
+    return f"× {ratio:,.2f} ({within})"
 
 
 def with_interval(value: float | None, interval: tuple[float, float] | None, digits: int = 0) -> str:

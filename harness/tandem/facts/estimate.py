@@ -300,7 +300,7 @@ def _by_first(
     shared = not_ranked if name == GOODPUT else {}  # a ratio of costs has its word whatever limits the rates
     why = [shared.get(one.variant.label) or shared.get(first.variant.label) for one in others]
     family = [one for one, cut in zip(found, why, strict=True) if cut is None]
-    words = iter(verdicts(family, "higher" if metric(name).better == "more" else "lower"))
+    words = iter(verdicts(family, metric(name).kind))
     for one, own, cut in zip(others, found, why, strict=True):
         yield contrast(name, one, first, own, "not ranked" if cut else next(words), cut)
 

@@ -20,9 +20,9 @@ HELD_BACK_LEAST, HELD_BACK_BY_APART = 0.05, 4
 any time can."""
 
 
-def needed(altered: float = ALTERED, missed: float = MISSED) -> int:
-    """The number of answers that have to be compared so that this share is not missed."""
-    return math.ceil(math.log(missed) / math.log(1 - altered))
+def needed(missed: float = MISSED) -> int:
+    """The number of answers that have to be compared so that no such share is missed with more than this probability."""
+    return math.ceil(math.log(missed) / math.log(1 - ALTERED))
 
 
 def coverage(windows: Iterable[Window]) -> str:

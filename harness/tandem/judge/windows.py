@@ -28,19 +28,31 @@ def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
     """The windows of one load each, by label, with their findings and verdicts.
 
     Several ask one database: their statements and rows are counted together, so each window is judged without them, then
-    all with their sum.
+    all with their sum: every statement once for each right answer, and a row stored. What one leaves out and another does
+    twice cancels there, so whoever takes part has had windows alone in the same start, judged one by one.
     """
     if len(windows) == 1:
         return {label: _alone(one, one.expected, one.window.statements) for label, one in windows.items()}
-    out = {}
+    first, out = next(iter(windows.values())).window, dict[str, Window]()
+    parts = [part for one in windows.values() for part in judge.AnsweredRequests.of(one.window, one.expected)]
+    found = judge.statements(first.statements, parts, slack=judge.SLACK * len(windows))
+    found += round_trips(first.pooler, first.statements, parts)
+    answered = sum(part.answered for part in parts if part.expected.stores)
+    if first.stored_rows is not None and first.stored_rows < answered:
+        text = f"{answered} answers said that a row was stored, but the tables grew by {first.stored_rows}"
+        found.append(Finding.of("not-stored", "invalid", text))
     for label, one in windows.items():
         made, own = one.window.model_copy(update={"statements": {}, "stored_rows": None}), one.expected
         beside = (Expectation([]),) * len(own.beside)
         less = Expectation([], idle_connections=own.idle_connections, beside=beside)
-        out[label] = _alone(replace(one, window=made), less, one.window.statements)
-    first = next(iter(windows.values())).window
-    expected = {label: one.expected for label, one in windows.items()}
-    return together(out, first.statements, first.stored_rows, expected)
+        out[label] = made = _alone(replace(one, window=made), less, one.window.statements)
+        starved = made.verdict is Verdict.VOID
+        made.findings = [
+            *(judge.voided(found, {f.code for f in found}) if starved else found),
+            *made.findings,
+        ]
+        made.verdict, made.statements = judge.verdict(made.findings), first.statements
+    return out
 
 
 def _alone(one: Unjudged, expected: Expectation, counted: dict[str, Statement]) -> Window:
@@ -66,34 +78,6 @@ def since_closed(window: Window, closed: Window) -> list[Finding]:
     if not late or (why := got_slower(closed, window)) is None:
         return window.findings
     return [*judge.voided(window.findings, {"incomplete"}), Finding.of("host-speed", "void", why)]
-
-
-def together(
-    windows: Mapping[str, Window],
-    statements: dict[str, Statement],
-    stored_rows: int | None,
-    expected: Mapping[str, Expectation],
-) -> dict[str, Window]:
-    """The windows with what only their sum can tell: every statement once for each right answer, and a row stored.
-
-    expected: of each window's application; their settings may differ. What one leaves out and another does twice
-    cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
-    """
-    parts = [part for name, one in windows.items() for part in judge.AnsweredRequests.of(one, expected[name])]
-    found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
-    found += round_trips(next(iter(windows.values())).pooler, statements, parts)
-    answered = sum(part.answered for part in parts if part.expected.stores)
-    if stored_rows is not None and stored_rows < answered:
-        text = f"{answered} answers said that a row was stored, but the tables grew by {stored_rows}"
-        found.append(Finding.of("not-stored", "invalid", text))
-    out = {}
-    for name, one in windows.items():
-        starved = one.verdict is Verdict.VOID
-        findings = [*(judge.voided(found, {f.code for f in found}) if starved else found), *one.findings]
-        out[name] = one.model_copy(
-            update={"findings": findings, "verdict": judge.verdict(findings), "statements": statements}
-        )
-    return out
 
 
 NOTE = "a second opinion: the tool's own summary, without rows"

@@ -1,6 +1,6 @@
 """tandem.judge.windows and on_wire: several applications at once, a generator without rows, answers that were read on the wire."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,30 @@ from harness_samples import EXPECTED, TOOL_RESULT, counted, good_window, host, p
 from harness_windows import CORES, conditions, measured
 
 from tandem.judge import measure
+from tandem.judge.bottleneck import Concurrency
 from tandem.judge.judge import Expectation, gates, verdict
 from tandem.judge.on_wire import ALTERED, LONG_S, MISSED, coverage, needed, on_wire, stated
-from tandem.judge.windows import second_opinion, together
+from tandem.judge.windows import Unjudged, judged, second_opinion
 from tandem.load import wrk
 from tandem.load.generator import Report, SocketErrors, ToolResult
 from tandem.load.rows import no_rows
 from tandem.record.window import ClassFigures, Statement, Times, Verdict, Window
 
-BOTH = {"A": EXPECTED, "B": EXPECTED}
+BOTH = (EXPECTED, EXPECTED)
 ONE = good_window().good + good_window().probes
 ALL = 2 * ONE
 ZONE = replace(EXPECTED, time_zone=True)
 SOME_ZONES = {**counted(ALL), "time_zone": Statement(calls=ONE, rows=0)}
 FEWER_ROWS = {**counted(ALL), "steps": Statement(calls=ALL, rows=ALL * 5)}
+
+
+def together(
+    expected: Sequence[Expectation], first: dict[str, Any] | None = None, **changes: Any
+) -> list[Window]:
+    """Judged windows of two at once. first: further changes of the first one's."""
+    both = good_window(**{**changes, **(first or {})}), good_window(**changes)
+    each = zip("AB", both, expected, strict=True)
+    return [*judged({label: Unjudged(one, of, Concurrency()) for label, one, of in each}).values()]
 
 
 @pytest.mark.parametrize(
@@ -33,33 +43,32 @@ FEWER_ROWS = {**counted(ALL), "steps": Statement(calls=ALL, rows=ALL * 5)}
         (counted(ONE), None, BOTH, "sql-mismatch"),  # one of two answers from memory
         (FEWER_ROWS, None, BOTH, "sql-rows"),
         # The one sets its time zone with every request, the other when it connects.
-        (SOME_ZONES, None, {"A": ZONE, "B": EXPECTED}, None),
+        (SOME_ZONES, None, (ZONE, EXPECTED), None),
         (SOME_ZONES, None, BOTH, "sql-extra"),
-        (SOME_ZONES, None, {"A": ZONE, "B": ZONE}, "sql-mismatch"),
+        (SOME_ZONES, None, (ZONE, ZONE), "sql-mismatch"),
         (counted(ALL), ALL, BOTH, None),
         (counted(ALL), ALL - 1, BOTH, "not-stored"),
     ],
 )
 def test_what_all_did_has_to_fit_all_answers(
-    seen: dict[str, Statement], stored: int | None, expected: Mapping[str, Expectation], code: str | None
+    seen: dict[str, Statement], stored: int | None, expected: Sequence[Expectation], code: str | None
 ) -> None:
     trips = pooler(queries=sum(one.calls for one in seen.values()))
-    found = together({name: good_window(pooler=trips) for name in BOTH}, seen, stored, expected)
-    for window in found.values():
+    for window in together(expected, pooler=trips, statements=seen, stored_rows=stored):
         assert {one.code for one in window.findings} == ({code} if code else set())
         assert window.verdict is (Verdict.INVALID if code else Verdict.OK)
+        assert window.statements == seen
 
 
 def test_their_round_trips_have_to_fit_all_statements() -> None:
     """PgBouncer counted those of one."""
-    found = together({name: good_window() for name in BOTH}, counted(ALL), None, BOTH)
-    assert [one.code for one in found["A"].findings] == ["witnesses-disagree"]
+    first, _ = together(BOTH, statements=counted(ALL))
+    assert [one.code for one in first.findings] == ["witnesses-disagree"]
 
 
 def test_what_the_host_spoiled_stays_void() -> None:
-    windows = {"A": good_window(verdict=Verdict.VOID), "B": good_window()}
-    found = together(windows, counted(ONE), None, BOTH)
-    assert (found["A"].verdict, found["B"].verdict) == (Verdict.VOID, Verdict.INVALID)
+    spoiled, other = together(BOTH, {"host": host(steal_share=0.2)}, statements=counted(ONE))
+    assert (spoiled.verdict, other.verdict) == (Verdict.VOID, Verdict.INVALID)
 
 
 def window(**changes: Any) -> Window:
