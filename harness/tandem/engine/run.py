@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks
-from tandem.engine.estimate import estimate_s, recorded_overheads
+from tandem.engine.estimate import Overheads, estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal
 from tandem.engine.study import Study, Windows, in_order, passed_on, sent
@@ -97,8 +97,13 @@ def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
     """The estimate: how long the study takes, without builds. results: where the newest records tell overheads."""
     outline = study.outline()
     looks = stand_ins.expected(study.catalog, study.request, outline) if stand_ins.wanted(study) else []
+    return estimate_s([looks, *outline], _overheads(study, results))
+
+
+def _overheads(study: Study[Any], results: Path) -> Overheads:
+    """Of these variants, as the records in a folder tell."""
     far = study.request.conditions.db_rtt_ms is not None
-    return estimate_s([looks, *outline], recorded_overheads(results).named(study.variants, far))
+    return recorded_overheads(results).named(study.variants, far)
 
 
 def run[C: Conclusions](
@@ -121,7 +126,7 @@ def run[C: Conclusions](
     study.tell = view.note
     expected_s, outline = blocks_s(study, session.results), study.outline()
     view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
-    made_s = estimate_s([made], recorded_overheads(session.results))
+    made_s = estimate_s([made], _overheads(study, session.results))
     view.expected(expected_s - made_s)
 
     def estimated_again(_: Sequence[TrialSpec]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +188,21 @@ def test_a_killed_study_goes_on_with_what_is_missing(number: int, real: Catalog,
     assert result.request.seed == 1, "it goes on with its own seed"
     assert result.conclusions.reached.keys() == {*ALL}
     assert f"continuing {folder.name}" in view.said[0]
+
+
+def test_the_time_left_is_that_of_what_is_missing(
+    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database far away makes each trial longer, those that were made as well."""
+    left_s: list[float] = []
+    monkeypatch.setattr(Quiet, "expected", lambda view, seconds: left_s.append(seconds))
+    variants = [Variant(label=label, implementation="rust-async") for label in "ab"]
+    conditions = STATIC.conditions.model_copy(update={"db_rtt_ms": 5.0})
+    far = request(study="static", variants=variants, conditions=conditions)
+    for lab, resume in ((FakeLab(raises={4: KeyboardInterrupt()}), False), (FakeLab(), True)):
+        with suppress(KeyboardInterrupt):
+            run(Static, far, session(real, tmp_path, lab, Quiet()), resume=resume)
+    assert left_s == [pytest.approx(4 * left_s[1]), pytest.approx(left_s[0] / 4)]
 
 
 def test_a_void_block_that_was_begun_again_goes_on(real: Catalog, tmp_path: Path) -> None:
