@@ -151,11 +151,9 @@ def _described(document: dict[str, Any]) -> Iterator[str]:
                 table = _operation(document, method, base + path, item, operation)
             except _Open as error:
                 yield _commented(f"{method.upper()} {base}{path}: {error}")
-                continue
-            if method == "get":
-                yield table
             else:
-                yield _commented(f"it changes something: does it answer alike each time?\n{table}")
+                changing = f"it changes something: does it answer alike each time?\n{table}"
+                yield table if method == "get" else _commented(changing)
 
 
 def _commented(text: str) -> str:

@@ -108,7 +108,8 @@ def test_bandwidth_is_told_in_three_digits() -> None:
     assert fitness.offset(replace(TOLD, offset_ms=-0.04)) == "+0.0 ± 0.4 ms", "never behind by nothing"
 
 
-def printed(them: list[Machine], between: list[Link]) -> list[str]:
+def printed(**changed: Any) -> list[str]:
+    them, between = machines(**changed), links()
     found = fitness.checks(them, between)
     page = report.page(lab(), them, between, found, fitness.fit(lab(), found, between))
     return text(page, 100).splitlines()
@@ -116,7 +117,7 @@ def printed(them: list[Machine], between: list[Link]) -> list[str]:
 
 def test_the_page_has_100_columns_and_cuts_nothing() -> None:
     told = {"engine": "20.10.24+dfsg1", "offset_ms": -312.4, "open_files": 20_000}
-    lines = printed(machines(database=told, generator="no answer within 10 s"), links())
+    lines = printed(database=told, generator="no answer within 10 s")
     assert max(map(len, lines)) <= 100
     page = "\n".join(lines)
     assert "…" not in page
@@ -124,7 +125,7 @@ def test_the_page_has_100_columns_and_cuts_nothing() -> None:
         assert part in page
     assert "bad: generator: host cannot be used: no answer within 10 s" in lines
     few = {"open_files": 20_000}
-    same = printed(machines(database=few, application=few, generator=few), links())
+    same = printed(database=few, application=few, generator=few)
     assert sum("database, application, generator: open" in line for line in same) == 1, "told once"
 
 

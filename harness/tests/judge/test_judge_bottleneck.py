@@ -1,5 +1,7 @@
 """tandem.judge.bottleneck: every tag is reached by a construction of its own, and missed just below its limit."""
 
+from typing import Any
+
 import pytest
 from harness_samples import good_window, host, pooler, proxy, quiet_roles, role
 
@@ -36,12 +38,8 @@ def on_one_core(**larger: float) -> Window:
     return good_window(roles={**shared, "app": role(0.6, "1", busiest_thread_cores=0.6)})
 
 
-def queued(mean: float | None) -> Window:
-    return good_window(proxy=proxy(queue_mean=mean))
-
-
-def inside(own_ms: float) -> Window:
-    return good_window(proxy=proxy(queue_mean=25.0), app_pool_wait_ms=own_ms)
+def queued(mean: float | None, **changes: Any) -> Window:
+    return good_window(proxy=proxy(queue_mean=mean), **changes)
 
 
 def locked(mean: float | None) -> Window:
@@ -79,13 +77,14 @@ def waited(own_ms: float | None, pooler_us: float | None = 10.0) -> Window:
         # HAProxy's queue: a fifth of the connections, unless a CPU or what is inside explains it.
         *((queued(n), ENOUGH, "latency-bound") for n in (9.9, None)),
         (queued(10.5), ENOUGH, "proxy"),
-        (app(0.97).model_copy(update={"proxy": proxy(queue_mean=25.0)}), ENOUGH, "app-cpu"),
+        (queued(25.0, roles=app(0.97).roles), ENOUGH, "app-cpu"),
         (queued(25.0), At(20), "proxy"),
         (queued(25.0), At(20, None, 25), "pool-wait"),
         (queued(25.0), At(handler_threads=5, admitted=25), "thread-pool"),
         (queued(25.0), At(40, None, 25), "proxy"),
         # Half of 5 ms in HAProxy's queue: a fifth of what is left is 0.5 ms.
-        *((inside(ms), At(20, None, 40), tag) for ms, tag in ((0.51, "pool-wait"), (0.49, "latency-bound"))),
+        *((queued(25.0, app_pool_wait_ms=ms), At(20, None, 40), tag)
+          for ms, tag in ((0.51, "pool-wait"), (0.49, "latency-bound"))),
         # Locks: a fifth of the connections that can be in use, which are no more than threads.
         *((locked(n), at, "latency-bound") for n, at in ((None, ENOUGH), (9.9, ENOUGH), (None, At()))),
         *((locked(n), at, "database") for n, at in ((10.5, ENOUGH), (4.1, At(20)), (1.0, At(20, 4)))),
