@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 BUDGET = {
-    "lines in harness/tandem": 45_010,
-    "lines in harness/tests": 37_020,
-    "lines in harness/documents, benchmarks and checks": 2_870,
+    "lines in harness/tandem": 43_500,
+    "lines in harness/tests": 34_830,
+    "lines in harness/documents, benchmarks and checks": 2_740,
     "words in documents": 55_900,
     "files in results": 200,
 }
