@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 
 from documents.records import Records
-from tandem.report.markdown import cells
+from tandem.report.markdown import cells, of_terminal
 from tandem.report.markdown import table as markdown
 from tandem.wording import metric_told, ratio_with_interval
 
@@ -32,11 +32,7 @@ def _split(text: str) -> list[str]:
 
 def table(records: Records, folder: str, title: str, columns: str = "") -> str:
     """A table of a record's report. folder: in results/. columns: their headings, separated by `&`; without them all."""
-    shown, places = _table(records, folder, title, _split(columns))
-    headings, rows, right = cells(shown)
-    kept = places or list(range(len(headings)))
-    marked = [headings[place].strip() + (">" if right[place] else "") for place in kept]
-    return markdown(marked, [[row[place] for place in kept] for row in rows])
+    return of_terminal(*_table(records, folder, title, _split(columns)))
 
 
 def cell(records: Records, folder: str, title: str, row: str, columns: str) -> str:

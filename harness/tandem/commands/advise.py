@@ -21,8 +21,7 @@ from tandem.lab.prepare import scenario_of
 from tandem.record.conclusion import Position
 from tandem.record.request import Variant
 from tandem.record.result import Result
-from tandem.record.trial import Trial
-from tandem.record.window import Verdict
+from tandem.record.window import Verdict, Window
 from tandem.report.table import Column, table
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.registry import BELOW, read_folder
@@ -102,7 +101,7 @@ def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
             continue  # `just report` says what is wrong with it
         name = folder.relative_to(results).as_posix()
         if isinstance(result.conclusions, Crossed):
-            checked += list(_of_crossover(name, result.conclusions))
+            checked += _of_crossover(name, result.conclusions)
         if kind.name not in (*DIRECT_STUDIES, "crossover") or not trials:
             continue
         known = {
@@ -113,14 +112,15 @@ def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
         costs: dict[str, list[float]] = {"sync": [], "async": []}
         for label, variant in known.items():
             implementation = catalog.implementations[variant.implementation]
-            own = [t for t in trials if t.spec.variants == [label] and t.verdict is Verdict.OK]
-            cost = [w.app_cpu_us_per_request for t in own for w in t.of(label, "closed")]
-            if implementation.language == language and implementation.model in costs and own:
+            own = (t for t in trials if t.spec.variants == [label] and t.verdict is Verdict.OK)
+            windows = [window for trial in own for window in trial.of(label, "closed")]
+            if implementation.language == language and implementation.model in costs and windows:
+                cost = (window.app_cpu_us_per_request for window in windows)
                 costs[implementation.model] += [one for one in cost if one is not None]
                 settings = result.environments[label].settings if label in result.environments else {}
                 threads_most = max(threads_most, handler_threads(implementation, settings) or 0)
             if kind.name in DIRECT_STUDIES:
-                checked += list(_of_variant(catalog, name, result, variant, own))
+                checked += _of_variant(catalog, name, result, variant, windows)
         if all(costs.values()):
             pairs[name] = statistics.median(costs["async"]) / statistics.median(costs["sync"])
     return Evidence(language=language, pairs=pairs, threads_most=threads_most, checked=checked)
@@ -141,19 +141,17 @@ def _of_crossover(name: str, found: Crossed) -> Iterator[Checked]:
 
 
 def _of_variant(
-    catalog: Catalog, name: str, result: Result[Any], variant: Variant, trials: Sequence[Trial]
+    catalog: Catalog, name: str, result: Result[Any], variant: Variant, windows: Sequence[Window]
 ) -> Iterator[Checked]:
     """Compare the model's prediction from a variant's own CPU times with the measured rate."""
-    label = variant.label
-    windows = [window for trial in trials for window in trial.of(label, "closed")]
-    base = calibrated(windows)
+    label, base = variant.label, calibrated(windows)
     if base is None or label not in result.environments:
         return
     scenario = scenario_of(catalog, result.request, variant)
     scenario = scenario.model_copy(update={"connections": windows[0].connections})
     settings = result.environments[label].settings
-    measured = statistics.median(window.goodput_rps for window in windows)
     setup = setup_of(catalog.implementations[variant.implementation], scenario, settings, base.distance_ms)
+    measured = statistics.median(window.goodput_rps for window in windows)
     predicted = predict(base, setup).throughput_rps
     yield Checked(
         record=name,

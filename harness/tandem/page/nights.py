@@ -89,33 +89,29 @@ def _others(key: SeriesKey, every: EverySeries) -> list[tuple[str, str, NightlyS
 
 
 def _of_series(key: SeriesKey, every: EverySeries, first: int, limit: float) -> Iterator[PageRow]:
-    today = every[key]
+    today, judged = every[key], change.LEARNED + first
     number = {night: n for n, night in enumerate(today.nights, start=1)}
-
-    def row(night: str, panel: str, line: str, value: float, hue: str, passed: bool = False) -> PageRow:
-        return {
-            "run": slug(key.machine),
-            "of": f"{key.implementation}, {key.scenario}, {metric(key.metric).heading}, frozen {key.frozen}",
-            "night": number[night],
-            "date": night[:8],
-            "panel": panel,
-            "line": line,
-            "value": value,
-            "limit": limit if panel == CUSUM else None,
-            "alarm": passed,
-            "hue": hue,
-        }
-
-    judged = change.LEARNED + first
-    sums = change.sums(today.scaled(first), limit)
-    passed = {judged + n for n, pair in enumerate(sums) if max(pair) > limit}
-    for n, (night, value) in enumerate(zip(today.nights, today.values, strict=True)):
-        yield row(night, RATIO, "today's image", math.exp(value), "--role-app", n in passed)
-    for name, hue, other in _others(key, every):
-        for night, value in zip(other.nights, other.values, strict=True):
-            if night in number:
-                yield row(night, RATIO, name, math.exp(value), hue)
-    for n, (up, down) in enumerate(sums, start=judged):
-        night = today.nights[n]
-        yield row(night, CUSUM, "upwards", up, "--role-app", up > limit)
-        yield row(night, CUSUM, "downwards", down, "--role-proxy", down > limit)
+    sums = list(zip(today.nights[judged:], change.sums(today.scaled(first), limit), strict=True))
+    passed = {night for night, both in sums if max(both) > limit}
+    points = [
+        (night, RATIO, name, math.exp(value), hue, series is today and night in passed)
+        for name, hue, series in [("today's image", "--role-app", today), *_others(key, every)]
+        for night, value in zip(series.nights, series.values, strict=True)
+    ]
+    for night, (up, down) in sums:
+        points.append((night, CUSUM, "upwards", up, "--role-app", up > limit))
+        points.append((night, CUSUM, "downwards", down, "--role-proxy", down > limit))
+    for night, panel, line, value, hue, alarm in points:
+        if night in number:
+            yield {
+                "run": slug(key.machine),
+                "of": f"{key.implementation}, {key.scenario}, {metric(key.metric).heading}, frozen {key.frozen}",
+                "night": number[night],
+                "date": night[:8],
+                "panel": panel,
+                "line": line,
+                "value": value,
+                "limit": limit if panel == CUSUM else None,
+                "alarm": alarm,
+                "hue": hue,
+            }

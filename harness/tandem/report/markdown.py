@@ -31,11 +31,12 @@ def _cell(text: str) -> str:
     return f" {re.sub(r'<(?!br>)', '&lt;', text).replace('|', '/')} " if text else " "
 
 
-def of_terminal(shown: Table) -> str:
-    """Turn a table of the terminal into one of Markdown."""
+def of_terminal(shown: Table, places: Sequence[int] = ()) -> str:
+    """Turn a table of the terminal into one of Markdown. places: the columns that are kept; empty: all."""
     headings, rows, numbers = cells(shown)
-    marked = [heading + (">" if right else "") for heading, right in zip(headings, numbers, strict=True)]
-    return table(marked, rows)
+    kept = places or range(len(headings))
+    marked = [headings[place].strip() + (">" if numbers[place] else "") for place in kept]
+    return table(marked, [[row[place] for place in kept] for row in rows])
 
 
 def _parts_in(shown: RenderableType) -> Iterator[Table | Text | Picture]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 
 from rich import box
@@ -143,12 +144,9 @@ def classes(found: Conclusions) -> list[RenderableType]:
     order = list(dict.fromkeys(one.coordinates[CLASS] for one in rates))
     rates.sort(key=lambda one: (one.metric, order.index(one.coordinates[CLASS])))
 
-    def time(name: str) -> Column[Estimate]:
-        def told(one: Estimate) -> str:
-            key = one.metric.replace(GOODPUT, f"response_time_{name}_ms")
-            return figure_with_range(found, key, Position(one.variant, one.coordinates))
-
-        return Column(f"{TIMES[name]}\nms", told)
+    def time(name: str, one: Estimate) -> str:
+        key = one.metric.replace(GOODPUT, f"response_time_{name}_ms")
+        return figure_with_range(found, key, Position(one.variant, one.coordinates))
 
     def place(one: Estimate) -> str:
         others = {name: value for name, value in one.coordinates.items() if name != CLASS}
@@ -166,7 +164,7 @@ def classes(found: Conclusions) -> list[RenderableType]:
             Column("implementation", place, text=True, whole=True),
             Column("rate", share, text=True),
             Column("right\n1/s", lambda one: number(one.mean, 1)),
-            *map(time, TIMES),
+            *(Column(f"{told}\nms", partial(time, name)) for name, told in TIMES.items()),
         ),
         Text(NOTE, style="dim"),
     ]

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -40,14 +39,8 @@ OWN, CHECKS = (typer.main.get_command(one).commands for one in (app, checks_app)
 COMMANDS = sorted(name for name, one in {**OWN, **CHECKS}.items() if not one.hidden)
 
 
-@dataclass(frozen=True)
-class Said:
-    status: int
-    out: str
-    err: str
-
-
-Tandem = Callable[..., Said]
+type Ended = subprocess.CompletedProcess[str]
+Tandem = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -61,20 +54,20 @@ def tandem(
     monkeypatch.delenv("TANDEM_CLIENT_PID", raising=False)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
-    def run(*arguments: str) -> Said:
+    def run(*arguments: str) -> Ended:
         monkeypatch.setattr(sys, "argv", ["tandem", *arguments])
         with pytest.raises(SystemExit) as ended:
             cli.main(checks_app if CHECKS.keys() & {*arguments[:1]} else app)  # as harness/run does
         said = capsys.readouterr()
         assert isinstance(ended.value.code, int)
-        return Said(ended.value.code, said.out, said.err)
+        return subprocess.CompletedProcess(arguments, ended.value.code, *said)
 
     yield run
     for number, handler in handlers.items():
         signal.signal(number, handler)
 
 
-def as_a_program(*arguments: str) -> subprocess.CompletedProcess[str]:
+def as_a_program(*arguments: str) -> Ended:
     path = str(Path(cli.__file__).parents[2])
     return execute(sys.executable, *arguments, DOCKER_HOST=NO_ENGINE, PYTHONPATH=path)
 
@@ -116,17 +109,17 @@ def test_the_launcher_starts_the_program_that_has_the_command(tmp_path: Path) ->
 
 def test_without_a_command_it_says_what_there_is(tandem: Tandem) -> None:
     said = tandem()
-    assert said.status == 2
-    assert "--help lists" not in said.err, "nothing else is wrong"
+    assert said.returncode == 2
+    assert "--help lists" not in said.stderr, "nothing else is wrong"
     for command in OWN:
-        assert f" {command} " in said.out + said.err
+        assert f" {command} " in said.stdout + said.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_says_what_it_does(tandem: Tandem, command: str) -> None:
     said = tandem(command, "--help")
-    assert said.status == 0
-    lines = [line.strip() for line in said.out.splitlines() if line.strip()]
+    assert said.returncode == 0
+    lines = [line.strip() for line in said.stdout.splitlines() if line.strip()]
     assert lines[0].startswith(f"Usage: tandem {command}")
     assert len(lines[1].split()) >= 3
     assert lines[1][0].isupper()
@@ -138,7 +131,7 @@ def test_every_command_says_what_it_does(tandem: Tandem, command: str) -> None:
 
 
 def test_a_name_in_brackets_is_shown(tandem: Tandem) -> None:
-    assert "table [compare]" in " ".join(tandem("compare", "--help").out.split())
+    assert "table [compare]" in " ".join(tandem("compare", "--help").stdout.split())
 
 
 def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> None:
@@ -150,7 +143,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
 
 
 def test_the_command_for_any_folder_comes_and_goes(root: Path, tmp_path: Path) -> None:
-    def install(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def install(*arguments: str) -> Ended:
         return execute(str(root / "harness/install"), *arguments, str(tmp_path / "bin"))
 
     file = tmp_path / "bin/tandem"
@@ -233,9 +226,9 @@ def test_bad_input_ends_with_2_and_one_clear_message(
     tandem: Tandem, tmp_path: Path, arguments: list[str], told: str
 ) -> None:
     said = tandem(*arguments)
-    assert said.status == 2
-    assert told in " ".join(said.err.split())
-    assert said.out == ""
+    assert said.returncode == 2
+    assert told in " ".join(said.stderr.split())
+    assert said.stdout == ""
     assert not (tmp_path / "results").exists(), "nothing may be left behind by a typing error"
 
 
@@ -243,9 +236,9 @@ def test_an_experiment_of_an_unknown_implementation(tandem: Tandem, tmp_path: Pa
     wrong = (EXPERIMENTS / "tiny.toml").read_text().replace("rust-hyper", "rust-hypr")
     (tmp_path / "wrong.toml").write_text(wrong)
     said = tandem("reproduce", str(tmp_path / "wrong.toml"))
-    assert said.status == 2
+    assert said.returncode == 2
     told = "row 'one thread, 20 ms': there is no implementation 'rust-hypr'"
-    assert told in " ".join(said.err.split())
+    assert told in " ".join(said.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -257,9 +250,9 @@ def test_a_placement_that_does_not_fit_the_host(
 ) -> None:
     monkeypatch.setattr(Here, "topology", lambda self: machine(on))
     said = tandem("bench", "rust-async", "--placement", placement)
-    assert said.status == 2
+    assert said.returncode == 2
     told = f"the placement {placement} needs {cores} physical cores, but this host has {has} for containers: leave"
-    assert told in " ".join(said.err.split())
+    assert told in " ".join(said.stderr.split())
 
 
 def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,8 +260,10 @@ def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pyt
     (tmp_path / "mine/bench.toml").write_text('title = "T"\nlanguage = "l"\nmodel = "threads"\nstack = []\n')
     monkeypatch.setattr(cli, "ROOT", tmp_path)
     said = tandem("list")
-    assert said.status == 2
-    assert "mine/bench.toml: model: Input should be 'sync', 'async' or 'green'" in " ".join(said.err.split())
+    assert said.returncode == 2
+    assert "mine/bench.toml: model: Input should be 'sync', 'async' or 'green'" in " ".join(
+        said.stderr.split()
+    )
 
 
 @pytest.mark.parametrize("ends", [0, 1, KeyboardInterrupt])
@@ -278,8 +273,8 @@ def test_the_status_of_the_tests_is_the_programs(
     monkeypatch.setattr(checks, "quick", Mock(side_effect=[ends]))
     said = tandem("check")
     interrupted = ends is KeyboardInterrupt
-    assert said.status == (130 if interrupted else ends)
-    assert ("interrupted" in said.err) is interrupted
+    assert said.returncode == (130 if interrupted else ends)
+    assert ("interrupted" in said.stderr) is interrupted
 
 
 def test_only_what_can_go_on_says_so() -> None:
@@ -295,18 +290,18 @@ def test_only_what_can_go_on_says_so() -> None:
 
 
 def test_the_list_names_every_kind(tandem: Tandem) -> None:
-    found = json.loads(tandem("list", "--json").out)
+    found = json.loads(tandem("list", "--json").stdout)
     assert found.keys() == {"implementations", "scenarios", "plans", "topologies", "placements", "labs"}
     for entries in found.values():
         assert entries
         assert all(what for what in entries.values())
-    text = tandem("list").out
+    text = tandem("list").stdout
     assert all(name in text for entries in found.values() for name in entries), "the list for people"
     assert "contract/broken" not in found["implementations"]
 
 
 def test_the_schema_is_that_of_every_study(tandem: Tandem) -> None:
-    assert json.loads(tandem("schema").out) == json_schema()
+    assert json.loads(tandem("schema").stdout) == json_schema()
 
 
 # ---- a sentence, its tables within 100 columns, its page; and that each can be quiet ----

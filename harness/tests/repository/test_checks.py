@@ -227,7 +227,7 @@ for arguments in json.loads(sys.argv[1]):
 
 
 @cache
-def _collections() -> dict[tuple[str, ...], tuple[int, str]]:
+def collected() -> dict[tuple[str, ...], tuple[int, str]]:
     """All that the tests below ask for, collected by one process: what it imports takes seconds. Arguments -> status, output."""
     flags = [*run.PLUGINS, "-q", "--collect-only", "-p", "no:cacheprovider"]
     flags += ["-c", str(ROOT / "harness/pyproject.toml"), "--rootdir", str(ROOT)]
@@ -245,15 +245,10 @@ def _collections() -> dict[tuple[str, ...], tuple[int, str]]:
     return {arguments: (int(status), text) for arguments, (status, text) in zip(ASKED, said, strict=True)}
 
 
-def collected(*arguments: str) -> tuple[int, str]:
-    """Exit status and output of a collection of the contract's tests."""
-    return _collections()[arguments]
-
-
 def chosen(*arguments: str, of: str = "") -> set[str]:
     """The checks that would be asked; of this implementation alone, if it is given."""
-    lines = collected(*arguments)[1].splitlines()
-    asked = [line for line in lines if f"::test_contract[{of}" in line]
+    _, said = collected()[arguments]
+    asked = [line for line in said.splitlines() if f"::test_contract[{of}" in line]
     return {line.rsplit("-", 1)[-1].rstrip("]") for line in asked}
 
 
@@ -304,6 +299,6 @@ def test_checks_are_chosen_by_name_and_by_scenario() -> None:
 
 
 def test_an_unknown_name_gets_the_nearest() -> None:
-    status, said = collected(*UNKNOWN)
+    status, said = collected()[tuple(UNKNOWN)]
     assert status == pytest.ExitCode.USAGE_ERROR
     assert "there is no check 'id'. Did you mean 'ids'?" in said
